@@ -1,0 +1,19 @@
+// Package sqlparse turns the text of Flink SQL into statement trees and back.
+//
+// [Split] and [Splitter] cut a script into statements, [Parse] makes the tree
+// of one statement, [Print] writes a tree as canonical one-line SQL that parses
+// to an equal tree again ([Equal] ignores positions). [Walk] visits a tree.
+//
+// Every node knows the bytes it was read from ([Node].Span, offsets into the
+// statement's text). Everything that is wrong with a text is an [*Error] with
+// such a span; [Error.Render] shows it as file:line:column, source line and caret.
+//
+// Nodes are sealed: [Statement], [Query], [TableExpr], [Expr] and [TypeName] are
+// implemented here only, so a switch over them can be complete. Each feature is
+// one file holding its nodes, their parsing and their printing; ast.go holds
+// what they share, statements.go the table of all statement forms, lex.go and
+// split.go the one lexer. The package imports nothing of the project.
+//
+// Trees are at most [MaxHeight] nodes high: recursion in a consumer is safe.
+// Chains such as a AND b AND c lean to the left and may be that long.
+package sqlparse

@@ -1,0 +1,3 @@
+package sqlparse
+
+type printer struct{ buf []byte }
