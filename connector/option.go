@@ -1,0 +1,173 @@
+package connector
+
+import (
+	"fmt"
+	"regexp"
+	"sort"
+	"strings"
+)
+
+// Option declares one key of a connector's, format's or catalog's WITH clause.
+type Option struct {
+	Key      string
+	Required bool
+	Default  string
+	Doc      string
+	// Public says that the value may be printed. Every other value is masked wherever options appear.
+	Public bool
+	// Allowed are the values accepted; nil for any.
+	Allowed []string
+	// Prefix says that Key is a prefix (such as 'sqlite.columns.') followed by a name.
+	Prefix bool
+}
+
+// Mask is what is printed in place of a secret; given as a value it is refused.
+const Mask = "****"
+
+// Secret is a value that must not be seen. Every way of printing it yields Mask; Reveal is for the
+// driver call alone.
+type Secret struct{ value string }
+
+// NewSecret wraps a value.
+func NewSecret(value string) Secret { return Secret{value} }
+
+// Reveal returns the value in clear.
+func (s Secret) Reveal() string { return s.value }
+
+// String returns Mask.
+func (s Secret) String() string { return Mask }
+
+// GoString returns Mask.
+func (s Secret) GoString() string { return Mask }
+
+// Format prints Mask whatever the verb.
+func (s Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(Mask)) }
+
+// MarshalText returns Mask.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(Mask), nil }
+
+// OptionError is a fault in one option. Key is empty when a required option is missing.
+type OptionError struct {
+	Key string
+	Msg string
+}
+
+// Error returns the message.
+func (e *OptionError) Error() string { return e.Msg }
+
+// CheckOptions checks given options against the declared ones: unknown keys (with a suggestion),
+// missing required ones, values not allowed, and masked values. what says whose options they are,
+// such as "catalog type 'jdbc'".
+func CheckOptions(what string, declared []Option, given map[string]string) error {
+	keys := make([]string, 0, len(given))
+	for k := range given {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	for _, k := range keys {
+		o, ok := lookupOption(declared, k)
+		if !ok {
+			names := make([]string, len(declared))
+			for i, d := range declared {
+				names[i] = d.Key
+			}
+			msg := fmt.Sprintf("unsupported option '%s' for %s", k, what)
+			if s := Closest(k, names); s != "" {
+				msg += fmt.Sprintf("; did you mean '%s'?", s)
+			} else {
+				msg += "; supported: '" + strings.Join(names, "', '") + "'"
+			}
+			return &OptionError{Key: k, Msg: msg}
+		}
+		v := given[k]
+		if v == Mask || v == "******" {
+			return &OptionError{Key: k, Msg: fmt.Sprintf("option '%s' has the value %s, which stands for a hidden secret: write the real value", k, v)}
+		}
+		if o.Allowed != nil && !contains(o.Allowed, v) {
+			return &OptionError{Key: k, Msg: fmt.Sprintf("option '%s' = '%s' is not valid; allowed: '%s'", k, printable(o, v), strings.Join(o.Allowed, "', '"))}
+		}
+	}
+	for _, o := range declared {
+		if _, ok := given[o.Key]; o.Required && !ok {
+			return &OptionError{Msg: fmt.Sprintf("%s needs the option '%s': %s", what, o.Key, o.Doc)}
+		}
+	}
+	return nil
+}
+
+func lookupOption(declared []Option, key string) (Option, bool) {
+	for _, o := range declared {
+		if o.Key == key || o.Prefix && strings.HasPrefix(key, o.Key) && len(key) > len(o.Key) {
+			return o, true
+		}
+	}
+	return Option{}, false
+}
+
+func printable(o Option, v string) string {
+	if o.Public {
+		return ScrubURL(v)
+	}
+	return Mask
+}
+
+// Printable returns the value of an option as it may be shown: scrubbed of URL passwords when the key
+// is declared public, Mask otherwise.
+func Printable(declared []Option, key, value string) string {
+	o, ok := lookupOption(declared, key)
+	if !ok {
+		return Mask
+	}
+	return printable(o, value)
+}
+
+var (
+	urlUser  = regexp.MustCompile(`(://[^/?#:@\s]*):[^/?#@\s]*@`)
+	urlParam = regexp.MustCompile(`(?i)((?:password|passwd|pwd|secret|token|api-?key|access-?key|sslpassword|passphrase)=)[^&;\s']*`)
+)
+
+// ScrubURL hides the passwords in a URL or connection string.
+func ScrubURL(s string) string {
+	return urlParam.ReplaceAllString(urlUser.ReplaceAllString(s, "$1:"+Mask+"@"), "$1"+Mask)
+}
+
+func contains(list []string, s string) bool {
+	for _, x := range list {
+		if x == s {
+			return true
+		}
+	}
+	return false
+}
+
+// Closest returns the candidate nearest to name by edit distance, blind to case, or "" when none is
+// near enough to be what was meant.
+func Closest(name string, candidates []string) string {
+	best, bestD := "", 1+len(name)/3
+	low := strings.ToLower(name)
+	for _, c := range candidates {
+		if d := editDistance(low, strings.ToLower(c)); d < bestD || d == bestD && best == "" {
+			best, bestD = c, d
+		}
+	}
+	return best
+}
+
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		prev := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := prev
+			if a[i-1] != b[j-1] {
+				cost = 1 + min(prev, row[j], row[j-1])
+			}
+			prev, row[j] = row[j], cost
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,60 @@
+package connector
+
+import (
+	"context"
+
+	"github.com/sluice-sql/sluice/expr"
+	"github.com/sluice-sql/sluice/types"
+)
+
+// TableDef is the definition a table is opened with: its name, its physical schema and its options,
+// secrets in clear.
+type TableDef struct {
+	Identifier ObjectIdentifier
+	Schema     types.Schema
+	Options    map[string]string
+}
+
+// Table is an opened table. What it can do beyond is said by the further interfaces Scannable,
+// Writable and FilterPushDown.
+type Table interface {
+	Close() error
+}
+
+// Scannable is a table that can be read.
+type Scannable interface {
+	// Source returns a new source; it opens nothing before Splits.
+	Source(ctx context.Context, scan Scan) (Source, error)
+}
+
+// FilterPushDown is a table that applies some filters itself, exactly.
+type FilterPushDown interface {
+	// PushFilter reports whether the table would apply this conjunct over its whole schema.
+	PushFilter(e expr.Expr) bool
+}
+
+// Writable is a table that can be written.
+type Writable interface {
+	// Transaction returns a new transaction that inserts rows of the given columns (positions in the
+	// schema, in the order the batches have them).
+	Transaction(ctx context.Context, insert Insert) (Transaction, error)
+}
+
+// Insert says how rows are put into a table.
+type Insert struct {
+	// Columns are the positions, in the table's schema, of the batches' columns. Columns left out get
+	// the store's own default where the table has one, else NULL.
+	Columns []int
+	// ReadsSame says that the same job also reads a table of the store named by Transaction.Key.
+	ReadsSame bool
+}
+
+// Factory opens the tables of one connector.
+type Factory interface {
+	// Identifier is the value of the 'connector' option.
+	Identifier() string
+	// Options are the options a table may have; the same list drives checks, help and masking.
+	Options() []Option
+	// Table opens a table. Options have been checked against Options.
+	Table(ctx context.Context, def TableDef, env *Env) (Table, error)
+}

@@ -1,0 +1,51 @@
+package connector
+
+import (
+	"context"
+
+	"github.com/sluice-sql/sluice/column"
+)
+
+// Outcome is what became of a commit.
+type Outcome uint8
+
+// The outcomes of a commit.
+const (
+	Done    Outcome = iota // committed, durable and visible
+	NotDone                // certainly not committed; nothing of it is visible or ever will be
+	Unknown                // cannot be known yet; nothing may be dropped
+)
+
+// Transaction is the one contract that every write goes through; a catalog's StagedTable is one.
+//
+// The order of calls is Begin, then any number of Writers, then Seal, then Commit; Abort may take the
+// place of any call after Begin has been entered, whether or not Begin succeeded. After an error of a
+// Writer or of Seal only Abort may follow. Commit and Abort are repeatable.
+type Transaction interface {
+	// Key names the store written to (SQLite: file identity; server: url and user). Sinks of one job
+	// with the same key share one Transaction.
+	Key() string
+	// Begin takes the lock that shows the owner alive and makes the invisible staging. It touches
+	// nothing that others can see. A wait for a lock ends when ctx does.
+	Begin(ctx context.Context, job JobID) error
+	// Writer returns the writer of one sink subtask; at most one may be in use at a time for a store
+	// that has a single writer.
+	Writer(ctx context.Context, subtask int) (Writer, error)
+	// Seal makes everything written ready to be published, checks that the store kept every row, and
+	// returns their number. It is the last point at which a cancel is heard.
+	Seal(ctx context.Context) (rows int64, err error)
+	// Commit publishes in one atomic, conditional, durable step. The error explains NotDone and Unknown.
+	Commit(ctx context.Context) (Outcome, error)
+	// Abort removes the staging and nothing else.
+	Abort(ctx context.Context) error
+}
+
+// Writer stores rows within a Transaction. It is all-or-poisoned: after an error every later call
+// returns the first error.
+type Writer interface {
+	// Write stores every batch that next yields until it yields nil; batches are dense. It pulls, so
+	// that a store which wants to run one statement over all rows can. An error of next is returned as
+	// it is, after which the writer is poisoned. Cancel is heard between batches, through next.
+	Write(ctx context.Context, next func() (*column.Batch, error)) error
+	Close() error
+}
