@@ -1,0 +1,47 @@
+# Sluice. `make` lists the targets.
+GO ?= go
+STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+SOURCES = $(shell git ls-files '*.go' '*.c' '*.h' 2>/dev/null) go.mod go.sum
+
+help: ## list the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+build: sluice ## build ./sluice
+
+sluice: $(SOURCES)
+	$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $@ .
+
+demo: sluice ## a CREATE TABLE AS that succeeds, one that fails, one that is killed
+	@scripts/demo.sh ./sluice
+
+test: ## run the tests
+	$(GO) test ./...
+
+check: gofmt vet staticcheck tidy test race demo ## what CI runs: gofmt, vet, staticcheck, tidy, tests, race
+
+bench: sluice ## compare with the sqlite3 command line: CTAS, GROUP BY, start-up, memory
+	$(GO) run ./scripts/bench ./sluice
+
+fuzz: ## every fuzz target for FUZZTIME (60s)
+	@scripts/fuzz.sh $(or $(FUZZTIME),60s)
+
+kills: sluice ## kill -9 the binary in the middle of CREATE TABLE AS, 70 times, and look at the file
+	$(GO) test -count=1 -run 'TestKill' -v . -kills 50 -late 20
+
+gofmt:
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -d $$(git ls-files '*.go'); exit 1; }
+
+vet:
+	$(GO) vet ./...
+
+staticcheck:
+	$(GO) run $(STATICCHECK) ./...
+
+tidy:
+	$(GO) mod tidy -diff
+
+race:
+	$(GO) test -race ./...
+
+.PHONY: help build demo test check bench fuzz kills gofmt vet staticcheck tidy race
