@@ -26,8 +26,8 @@ bench: sluice ## compare with the sqlite3 command line: CTAS, GROUP BY, start-up
 fuzz: ## every fuzz target for FUZZTIME (60s)
 	@scripts/fuzz.sh $(or $(FUZZTIME),60s)
 
-kills: sluice ## kill -9 the binary in the middle of CREATE TABLE AS, 70 times, and look at the file
-	$(GO) test -count=1 -run 'TestKill' -v . -kills 50 -late 20
+kills: ## kill -9 the binary 70 times in a CREATE TABLE AS, Ctrl-C it 500 times in an INSERT
+	$(GO) test -count=1 -run 'TestKill|TestCases/C18' -v . -kills 50 -late 20 -cancels 500
 
 gofmt:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -d $$(git ls-files '*.go'); exit 1; }

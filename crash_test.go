@@ -1,0 +1,235 @@
+package main
+
+import (
+	"bytes"
+	"database/sql"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	_ "github.com/mattn/go-sqlite3" // the checker's own road to the files
+	"github.com/stretchr/testify/require"
+)
+
+// How often the binary is killed and canceled. The defaults keep `make test` short; `make kills` asks
+// for the full numbers.
+var (
+	kills   = flag.Int("kills", 10, "SIGKILLs spread over 1.2 times the length of an unkilled run")
+	late    = flag.Int("late", 6, "SIGKILLs in the last 50 ms of an unkilled run")
+	cancels = flag.Int("cancels", 20, "SIGINTs spread over 1.2 times the length of an INSERT")
+)
+
+const crashRows = 300_000
+
+// buildSluice builds the binary that the test kills.
+func buildSluice(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "sluice")
+	out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput()
+	require.NoError(t, err, string(out))
+	return bin
+}
+
+func openSQLite(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite3", path)
+	require.NoError(t, err)
+	db.SetMaxOpenConns(1)
+	return db
+}
+
+func execSQLite(t *testing.T, path string, statements ...string) {
+	t.Helper()
+	db := openSQLite(t, path)
+	defer db.Close()
+	for _, s := range statements {
+		_, err := db.Exec(s)
+		require.NoError(t, err, s)
+	}
+}
+
+func queryText(t *testing.T, path, query string) string {
+	t.Helper()
+	db := openSQLite(t, path)
+	defer db.Close()
+	rows, err := db.Query(query)
+	require.NoError(t, err, query)
+	defer rows.Close()
+	var out []string
+	for rows.Next() {
+		var s sql.NullString
+		require.NoError(t, rows.Scan(&s))
+		out = append(out, s.String)
+	}
+	require.NoError(t, rows.Err())
+	return strings.Join(out, "\n")
+}
+
+const series = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d) " +
+	"SELECT i AS id, 'row ' || i AS name, i * 0.5 AS half FROM n"
+
+func catalogSQL(name, path string) string {
+	return fmt.Sprintf("CREATE CATALOG %s WITH ('type'='jdbc', 'base-url'='jdbc:sqlite:%s');\n", name, path)
+}
+
+// run is one run of the binary with the statement, which is sent sig after the delay (never, if it is
+// negative).
+type run struct {
+	stderr string
+	code   int // exit code; -1 when a signal ended it
+	took   time.Duration
+}
+
+func runSluice(t *testing.T, bin, statement string, delay time.Duration, sig syscall.Signal) run {
+	t.Helper()
+	cmd := exec.Command(bin, "-c", statement)
+	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+t.TempDir())
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	start := time.Now()
+	require.NoError(t, cmd.Start())
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	if delay >= 0 {
+		select {
+		case <-time.After(delay):
+			_ = cmd.Process.Signal(sig) // it may have ended by itself
+		case err := <-done:
+			done <- err
+		}
+	}
+	<-done
+	return run{stderr.String(), cmd.ProcessState.ExitCode(), time.Since(start)}
+}
+
+// TestKill kills the binary at any moment of a CREATE TABLE AS and looks at the file with SQLite
+// itself: it is sound, the table is absent or whole, the other table is untouched, what was reported is
+// true, and the next use leaves nothing of ours behind.
+func TestKill(t *testing.T) {
+	bin := buildSluice(t)
+	for _, road := range []string{"direct", "same file", "wal"} {
+		t.Run(road, func(t *testing.T) {
+			dir := t.TempDir()
+			target, source := filepath.Join(dir, "target.db"), filepath.Join(dir, "source.db")
+			fill := "CREATE TABLE big AS " + fmt.Sprintf(series, crashRows)
+			keep := "CREATE TABLE keep AS " + fmt.Sprintf(series, 1000)
+			from := "s.source.big"
+			switch road {
+			case "same file":
+				execSQLite(t, target, keep, fill)
+				from = "d.target.big"
+			case "wal":
+				execSQLite(t, target, "PRAGMA journal_mode=WAL", keep)
+				execSQLite(t, source, fill)
+			default:
+				execSQLite(t, target, keep)
+				execSQLite(t, source, fill)
+			}
+			statement := catalogSQL("d", target)
+			if road != "same file" {
+				statement += catalogSQL("s", source)
+			}
+			statement += "CREATE TABLE d.target.t AS SELECT * FROM " + from + ";"
+			const sums = "SELECT count(*) || ' ' || sum(id) || ' ' || sum(half) || ' ' || sum(length(name)) FROM "
+			whole, kept := "", queryText(t, target, sums+"keep")
+			if road == "same file" {
+				whole = queryText(t, target, sums+"big")
+			} else {
+				whole = queryText(t, source, sums+"big")
+			}
+
+			unkilled := make([]time.Duration, 3)
+			for i := range unkilled {
+				r := runSluice(t, bin, statement, -1, 0)
+				require.Equal(t, 0, r.code, r.stderr)
+				require.Equal(t, whole, queryText(t, target, sums+"t"))
+				execSQLite(t, target, "DROP TABLE t")
+				unkilled[i] = r.took
+			}
+			length := min(unkilled[0], unkilled[1], unkilled[2])
+
+			absent, complete, early := 0, 0, 0
+			for i := 0; i < *kills+*late; i++ {
+				var delay time.Duration
+				if i < *kills {
+					at := (float64(i) + rand.Float64()) / float64(*kills) * 1.2
+					delay = time.Duration(at * float64(length))
+				} else {
+					delay = max(0, length-time.Duration(rand.Int64N(int64(50*time.Millisecond))))
+				}
+				r := runSluice(t, bin, statement, delay, syscall.SIGKILL)
+				_, journal := os.Stat(target + "-journal")
+				if os.IsNotExist(journal) && road == "direct" {
+					early++
+				}
+				require.Equal(t, "ok", queryText(t, target, "PRAGMA integrity_check"))
+				require.Equal(t, kept, queryText(t, target, sums+"keep"))
+				switch queryText(t, target, "SELECT count(*) FROM sqlite_master WHERE name = 't'") {
+				case "0":
+					absent++
+					require.NotContains(t, r.stderr, "Complete execution", "reported success of a table that is not there")
+				default:
+					complete++
+					require.Equal(t, whole, queryText(t, target, sums+"t"))
+					execSQLite(t, target, "DROP TABLE t")
+				}
+				// The next use of the catalog sweeps what a killed job left beside the file.
+				r = runSluice(t, bin, catalogSQL("d", target)+"SHOW TABLES FROM d.target;", -1, 0)
+				require.Equal(t, 0, r.code, r.stderr)
+				left, err := filepath.Glob(target + ".sluice*")
+				require.NoError(t, err)
+				require.Empty(t, left, "leftovers after the next use")
+				require.Equal(t, kept, queryText(t, target, sums+"keep"))
+				names := queryText(t, target, "SELECT name FROM sqlite_master ORDER BY name")
+				require.NotContains(t, names, "sluice")
+			}
+			t.Logf("%s: unkilled run %v; killed %d times: absent %d, whole %d (no journal at the time of death: %d)",
+				road, length, *kills+*late, absent, complete, early)
+			require.Positive(t, absent, "no kill came before the commit")
+			require.Positive(t, complete, "no kill came after the commit")
+		})
+	}
+}
+
+// TestCases/C18: Ctrl-C at random times during an INSERT into an existing table leaves the table as it
+// was, unless the statement said success; the next statement works.
+func TestCases(t *testing.T) {
+	t.Run("C18", func(t *testing.T) {
+		bin := buildSluice(t)
+		dir := t.TempDir()
+		target, source := filepath.Join(dir, "target.db"), filepath.Join(dir, "source.db")
+		const rows = 60_000
+		execSQLite(t, source, "CREATE TABLE big AS "+fmt.Sprintf(series, rows))
+		execSQLite(t, target, "CREATE TABLE t (id INTEGER, name TEXT, half REAL)", "INSERT INTO t VALUES (-1, 'first', 0)")
+		statement := catalogSQL("d", target) + catalogSQL("s", source) +
+			"INSERT INTO d.target.t SELECT * FROM s.source.big;"
+		r := runSluice(t, bin, statement, -1, 0)
+		require.Equal(t, 0, r.code, r.stderr)
+		length := r.took
+		want, canceled, finished := rows+1, 0, 0
+		for i := 0; i < *cancels; i++ {
+			delay := time.Duration((float64(i) + rand.Float64()) / float64(*cancels) * 1.2 * float64(length))
+			r := runSluice(t, bin, statement, delay, syscall.SIGINT)
+			switch r.code {
+			case 0:
+				finished++
+				want += rows
+			case 130, -1: // -1: the signal came before the program could listen to it
+				canceled++
+			default:
+				t.Fatalf("exit code %d: %s", r.code, r.stderr)
+			}
+			require.Equal(t, fmt.Sprint(want), queryText(t, target, "SELECT count(*) FROM t"), "exit code %d: %s", r.code, r.stderr)
+		}
+		require.Equal(t, "ok", queryText(t, target, "PRAGMA integrity_check"))
+		t.Logf("canceled %d, finished %d of %d", canceled, finished, *cancels)
+		require.Positive(t, canceled)
+	})
+}
