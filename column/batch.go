@@ -46,12 +46,15 @@ func (b *Batch) Row(i int) int {
 
 // Reset makes b empty, keeping its memory; see [Vector.Reset].
 func (b *Batch) Reset() {
-	for i, c := range b.Cols {
-		if b.Shared {
-			b.Cols[i] = New(c.Type, DefaultRows)
-		} else {
-			c.Reset()
+	if b.Shared {
+		cols := make([]*Vector, len(b.Cols)) // the slice may be the owner's too
+		for i, c := range b.Cols {
+			cols[i] = New(c.Type, DefaultRows)
 		}
+		b.Cols = cols
+	}
+	for _, c := range b.Cols {
+		c.Reset()
 	}
 	b.Shared = false
 	b.N, b.Sel, b.Kind = 0, nil, nil
@@ -116,12 +119,21 @@ func (b *Batch) Copy() *Batch {
 
 // Slice returns a new dense batch with rows from (included) to to (excluded) of the selected rows.
 func (b *Batch) Slice(from, to int) *Batch {
-	d := &Batch{Cols: make([]*Vector, len(b.Cols))}
+	d := &Batch{Cols: make([]*Vector, len(b.Cols)), N: to - from}
 	for i, c := range b.Cols {
-		d.Cols[i] = New(c.Type, to-from)
+		v := New(c.Type, to-from)
+		if b.Sel != nil {
+			v.AppendVector(c, b.Sel[from:to], 0)
+		} else {
+			v.AppendRange(c, from, to-from)
+		}
+		d.Cols[i] = v
 	}
-	for i := from; i < to; i++ {
-		d.AppendRow(b, b.Row(i))
+	if b.Kind != nil {
+		d.Kind = make([]types.RowKind, to-from)
+		for i := range d.Kind {
+			d.Kind[i] = b.Kind[b.Row(from+i)]
+		}
 	}
 	return d
 }

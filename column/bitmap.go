@@ -24,6 +24,14 @@ func (b Bitmap) Set(i int) { b[i>>6] |= 1 << (uint(i) & 63) }
 // Clear clears bit i.
 func (b Bitmap) Clear(i int) { b[i>>6] &^= 1 << (uint(i) & 63) }
 
+func (b Bitmap) put(i int, set bool) {
+	if set {
+		b.Set(i)
+	} else {
+		b.Clear(i)
+	}
+}
+
 // Count returns the number of set bits among the first n.
 func (b Bitmap) Count(n int) int {
 	if b == nil {

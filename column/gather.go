@@ -1,69 +1,147 @@
 package column
 
+import (
+	"math"
+	"slices"
+
+	"github.com/sluice-sql/sluice/types"
+)
+
 // AppendVector appends to v the rows of src that sel names, or its first n when sel is nil. The two
-// have the same physical form.
+// have the same physical form, or src is of the NULL type.
 func (v *Vector) AppendVector(src *Vector, sel []uint16, n int) {
-	if sel != nil {
-		n = len(sel)
+	if sel == nil {
+		v.AppendRange(src, 0, n)
+		return
+	}
+	if v.appendNulls(src, len(sel)) {
+		return
 	}
 	start := v.Len
 	switch PhysicalOf(v.Type) {
 	case PhysBool:
-		v.Bool = gather(v.Bool, src.Bool, sel, n)
+		v.Bool = gather(v.Bool, src.Bool, sel)
 	case PhysI8:
-		v.I8 = gather(v.I8, src.I8, sel, n)
+		v.I8 = gather(v.I8, src.I8, sel)
 	case PhysI16:
-		v.I16 = gather(v.I16, src.I16, sel, n)
+		v.I16 = gather(v.I16, src.I16, sel)
 	case PhysI32:
-		v.I32 = gather(v.I32, src.I32, sel, n)
+		v.I32 = gather(v.I32, src.I32, sel)
 	case PhysI64:
-		v.I64 = gather(v.I64, src.I64, sel, n)
+		v.I64 = gather(v.I64, src.I64, sel)
 	case PhysI128:
-		v.I128 = gather(v.I128, src.I128, sel, n)
+		v.I128 = gather(v.I128, src.I128, sel)
 	case PhysF32:
-		v.F32 = gather(v.F32, src.F32, sel, n)
+		v.F32 = gather(v.F32, src.F32, sel)
 	case PhysF64:
-		v.F64 = gather(v.F64, src.F64, sel, n)
+		v.F64 = gather(v.F64, src.F64, sel)
 	case PhysBytes:
-		if sel == nil {
-			base := int32(len(v.Bytes)) - src.Offsets[0]
-			v.Bytes = append(v.Bytes, src.Bytes[src.Offsets[0]:src.Offsets[n]]...)
-			for _, o := range src.Offsets[1 : n+1] {
-				v.Offsets = append(v.Offsets, o+base)
-			}
-		} else {
-			for _, i := range sel {
-				if src.Valid.Get(int(i)) {
-					v.Bytes = append(v.Bytes, src.Bytes[src.Offsets[i]:src.Offsets[i+1]]...)
-				}
-				v.Offsets = append(v.Offsets, int32(len(v.Bytes)))
-			}
-		}
+		v.gatherBytes(src, sel)
 	}
-	v.Len += n
+	v.Len += len(sel)
 	if src.Valid == nil && v.Valid == nil {
 		return
 	}
 	v.needValid(v.Len)
-	for i := 0; i < n; i++ {
-		p := i
-		if sel != nil {
-			p = int(sel[i])
+	for k, i := range sel {
+		v.Valid.put(start+k, src.Valid.Get(int(i)))
+	}
+}
+
+// AppendRange appends to v the n rows of src that begin at row from. The two have the same physical form,
+// or src is of the NULL type.
+func (v *Vector) AppendRange(src *Vector, from, n int) {
+	if v.appendNulls(src, n) {
+		return
+	}
+	start, to := v.Len, from+n
+	switch PhysicalOf(v.Type) {
+	case PhysBool:
+		v.Bool = append(v.Bool, src.Bool[from:to]...)
+	case PhysI8:
+		v.I8 = append(v.I8, src.I8[from:to]...)
+	case PhysI16:
+		v.I16 = append(v.I16, src.I16[from:to]...)
+	case PhysI32:
+		v.I32 = append(v.I32, src.I32[from:to]...)
+	case PhysI64:
+		v.I64 = append(v.I64, src.I64[from:to]...)
+	case PhysI128:
+		v.I128 = append(v.I128, src.I128[from:to]...)
+	case PhysF32:
+		v.F32 = append(v.F32, src.F32[from:to]...)
+	case PhysF64:
+		v.F64 = append(v.F64, src.F64[from:to]...)
+	case PhysBytes:
+		first, last := src.Offsets[from], src.Offsets[to]
+		base := int32(len(v.Bytes)) - first
+		v.Bytes = append(v.Bytes, src.Bytes[first:last]...)
+		v.checkBytes()
+		v.Offsets = slices.Grow(v.Offsets, n)
+		for _, o := range src.Offsets[from+1 : to+1] {
+			v.Offsets = append(v.Offsets, o+base)
 		}
-		if src.Valid.Get(p) {
-			v.Valid.Set(start + i)
-		} else {
-			v.Valid.Clear(start + i)
+	}
+	v.Len += n
+	switch {
+	case src.Valid == nil && v.Valid == nil || n == 0:
+	case start&63 == 0 && from&63 == 0:
+		// Whole words: bits past the last row are nobody's.
+		v.needValid(v.Len)
+		for w := 0; w < (n+63)/64; w++ {
+			bits := ^uint64(0)
+			if src.Valid != nil {
+				bits = src.Valid[from>>6+w]
+			}
+			v.Valid[start>>6+w] = bits
+		}
+	default:
+		v.needValid(v.Len)
+		for i := 0; i < n; i++ {
+			v.Valid.put(start+i, src.Valid.Get(from+i))
 		}
 	}
 }
 
-func gather[T any](dst, src []T, sel []uint16, n int) []T {
-	if sel == nil {
-		return append(dst, src[:n]...)
+// appendNulls appends n NULLs when src is of the NULL type, and reports whether it was.
+func (v *Vector) appendNulls(src *Vector, n int) bool {
+	if src.Type.Kind != types.Null {
+		return false
 	}
-	for _, i := range sel {
-		dst = append(dst, src[i])
+	for i := 0; i < n; i++ {
+		v.AppendNull()
+	}
+	return true
+}
+
+func gather[T any](dst, src []T, sel []uint16) []T {
+	n := len(dst)
+	dst = slices.Grow(dst, len(sel))[:n+len(sel)]
+	for k, i := range sel {
+		dst[n+k] = src[i]
 	}
 	return dst
+}
+
+func (v *Vector) gatherBytes(src *Vector, sel []uint16) {
+	total := 0
+	for _, i := range sel {
+		total += int(src.Offsets[i+1] - src.Offsets[i])
+	}
+	v.Bytes = slices.Grow(v.Bytes, total)
+	v.Offsets = slices.Grow(v.Offsets, len(sel))
+	for _, i := range sel {
+		if src.Valid.Get(int(i)) {
+			v.Bytes = append(v.Bytes, src.Bytes[src.Offsets[i]:src.Offsets[i+1]]...)
+		}
+		v.Offsets = append(v.Offsets, int32(len(v.Bytes)))
+	}
+	v.checkBytes()
+}
+
+// checkBytes stops before offsets of 32 bits wrap: whoever fills a vector ends it long before.
+func (v *Vector) checkBytes() {
+	if len(v.Bytes) > math.MaxInt32 {
+		panic("column: a vector of " + v.Type.String() + " is above 2 GiB; its filler must begin a new batch")
+	}
 }

@@ -256,6 +256,7 @@ func (v *Vector) AppendF64(x float64) {
 // AppendBytes appends a copy of x to a text or bytes vector.
 func (v *Vector) AppendBytes(x []byte) {
 	v.Bytes = append(v.Bytes, x...)
+	v.checkBytes()
 	v.Offsets = append(v.Offsets, int32(len(v.Bytes)))
 	v.added()
 }
@@ -263,6 +264,7 @@ func (v *Vector) AppendBytes(x []byte) {
 // AppendString appends x to a text or bytes vector.
 func (v *Vector) AppendString(x string) {
 	v.Bytes = append(v.Bytes, x...)
+	v.checkBytes()
 	v.Offsets = append(v.Offsets, int32(len(v.Bytes)))
 	v.added()
 }
@@ -315,6 +317,7 @@ func (v *Vector) AppendFrom(src *Vector, i int) {
 		v.F64 = append(v.F64, src.F64[i])
 	case PhysBytes:
 		v.Bytes = append(v.Bytes, src.Value(i)...)
+		v.checkBytes()
 		v.Offsets = append(v.Offsets, int32(len(v.Bytes)))
 	}
 	v.added()
