@@ -151,6 +151,12 @@ type Sweeper interface {
 	Sweep(ctx context.Context, decide func(connector.JobID) Decision) (Report, error)
 }
 
+// Busy is a catalog that lives in the process and so cannot go while a job writes to it.
+type Busy interface {
+	// Busy returns an error that names the job, or nil.
+	Busy() error
+}
+
 // Factory makes catalogs of one type.
 type Factory interface {
 	// Type is the value of the 'type' property.

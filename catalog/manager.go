@@ -102,6 +102,13 @@ func (m *CatalogManager) CreateCatalog(ctx context.Context, d Descriptor, ifNotE
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if _, rival := m.catalogs[d.Name]; rival { // made while this one was being opened
+		err := c.Close()
+		if ifNotExists {
+			return err
+		}
+		return errors.Join(&Error{Name: d.Name, Msg: fmt.Sprintf("Catalog %s already exists.", d.Name)}, err)
+	}
 	m.catalogs[d.Name] = &entry{desc: d, cat: c}
 	return nil
 }
@@ -119,6 +126,11 @@ func (m *CatalogManager) DropCatalog(name string, ifExists bool) error {
 	}
 	if name == m.current {
 		return &Error{Name: name, Msg: "Cannot drop a catalog which is currently in use."}
+	}
+	if b, ok := e.cat.(Busy); ok {
+		if err := b.Busy(); err != nil {
+			return &Error{Name: name, Msg: fmt.Sprintf("Cannot drop catalog %s: %s.", name, err)}
+		}
 	}
 	delete(m.catalogs, name)
 	delete(m.database, name)

@@ -1,0 +1,143 @@
+package memory
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/types"
+)
+
+// Store is the rows of one table.
+type Store struct {
+	id     connector.ObjectIdentifier
+	schema types.Schema
+	budget *connector.Memory // nil: unlimited
+
+	mu      sync.Mutex
+	current *version
+	writers map[*Transaction]connector.JobID // begun, neither committed nor aborted
+	readers int
+	dropped bool
+}
+
+// version is the rows at one instant. It never changes.
+type version struct {
+	batches []*column.Batch // dense, none empty, at most column.DefaultRows rows each
+	rows    int64
+	bytes   int64 // what was reserved for them
+}
+
+// NewStore returns an empty store for the table of this name and schema.
+func NewStore(id connector.ObjectIdentifier, schema types.Schema, budget *connector.Memory) *Store {
+	return &Store{id: id, schema: schema, budget: budget, current: &version{}, writers: map[*Transaction]connector.JobID{}}
+}
+
+// Rows returns the number of rows.
+func (s *Store) Rows() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.current.rows
+}
+
+// HeldError says that a table cannot be dropped because a job writes it.
+type HeldError struct {
+	Table connector.ObjectIdentifier
+	Job   connector.JobID
+}
+
+// Error names the table and the job.
+func (e *HeldError) Error() string {
+	return fmt.Sprintf("table %s is held by job %s, which writes it; stop the job or wait for its end", e.Table, e.Job)
+}
+
+// Held returns a *HeldError when a job writes the table.
+func (s *Store) Held() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.held()
+}
+
+func (s *Store) held() error {
+	for _, job := range s.writers {
+		return &HeldError{s.id, job}
+	}
+	return nil
+}
+
+// Drop ends the table: no reader and no writer can be added, and the memory is given back once the
+// readers of now have closed. A table that a job writes is not dropped: that is a *HeldError.
+func (s *Store) Drop() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.held(); err != nil {
+		return err
+	}
+	if !s.dropped {
+		s.dropped = true
+		s.free()
+	}
+	return nil
+}
+
+// free gives the memory back when nobody can read it any more.
+func (s *Store) free() {
+	if s.dropped && s.readers == 0 {
+		release(s.budget, s.current.bytes)
+		s.current = &version{}
+	}
+}
+
+// acquire returns the current version for a reader; done is to be called once when it has read.
+func (s *Store) acquire() (v *version, done func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dropped {
+		return nil, nil, fmt.Errorf("table %s was dropped", s.id)
+	}
+	s.readers++
+	var once sync.Once
+	return s.current, func() {
+		once.Do(func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.readers--
+			s.free()
+		})
+	}, nil
+}
+
+// appended returns the version that follows v by adding rows. The list of batches is copied, since
+// readers hold the old one; so that many small inserts do not make it long, small batches at the seam
+// are put together (each row is copied a logarithmic number of times).
+func (v *version) appended(w *version) *version {
+	n := &version{rows: v.rows + w.rows, bytes: v.bytes + w.bytes}
+	old, added := v.batches, w.batches
+	for len(old) > 0 && len(added) > 0 {
+		a, b := old[len(old)-1], added[0]
+		if a.N > b.N || a.N+b.N > column.DefaultRows || a.Size()+b.Size() > maxBatchBytes {
+			break
+		}
+		joined := column.NewBatch(typesOf(a), a.N+b.N)
+		joined.AppendBatch(a)
+		joined.AppendBatch(b)
+		old, added = old[:len(old)-1], append([]*column.Batch{tight(joined)}, added[1:]...)
+	}
+	n.batches = append(append(make([]*column.Batch, 0, len(old)+len(added)), old...), added...)
+	return n
+}
+
+func typesOf(b *column.Batch) []types.Type {
+	ts := make([]types.Type, len(b.Cols))
+	for i, c := range b.Cols {
+		ts[i] = c.Type
+	}
+	return ts
+}
+
+func release(m *connector.Memory, n int64) {
+	if m != nil && n > 0 {
+		_ = m.Reserve(-n) // giving back cannot fail
+	}
+}
