@@ -81,7 +81,7 @@ func TestFiles(t *testing.T) {
 				require.NoError(t, err)
 				for _, l := range lines[1:] {
 					require.True(t, len(l) >= 2 && l[0] == '\'' && l[len(l)-1] == '\'', l)
-					text := strings.ReplaceAll(l[1:len(l)-1], "\\t", "\t")
+					text := strings.NewReplacer(`\t`, "\t", "''", "'").Replace(l[1 : len(l)-1])
 					v, err := cast(text, typ, zone, c.Cmd == "strict")
 					if err != nil {
 						v = "error: " + err.Error()
