@@ -43,11 +43,13 @@ func (r *rows) add(b *column.Batch) error {
 		if r.open != nil && (r.open.N == column.DefaultRows || r.open.Size()+src.Size() > maxBatchBytes) {
 			r.close()
 		}
+		before := int64(0)
 		if r.open == nil {
 			r.open = column.NewBatch(r.schema.Types(), min(b.N-at, column.DefaultRows))
+		} else {
+			before = r.open.Size()
 		}
 		n := min(b.N-at, column.DefaultRows-r.open.N)
-		before := r.open.Size()
 		for i, v := range r.open.Cols {
 			v.AppendRange(src.Cols[i], at, n)
 		}

@@ -1,0 +1,264 @@
+package catalog_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/catalog/memory"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/types"
+)
+
+var ctx = context.Background()
+
+// vault is a catalog type with a secret and a relative path, whose instances are counted.
+type vault struct {
+	memory.Factory
+	opened, closed *int
+	fail           error
+}
+
+func (vault) Type() string { return "vault" }
+
+func (vault) Options() []connector.Option {
+	return []connector.Option{
+		{Key: "path", Required: true, Public: true, Doc: "where it is"},
+		{Key: "password", Doc: "its password"},
+	}
+}
+
+func (vault) Resolve(p map[string]string) (map[string]string, error) {
+	if p["path"] == "nowhere" {
+		return nil, errors.New("no such path")
+	}
+	p = maps.Clone(p)
+	p["path"] = "/abs/" + p["path"]
+	return p, nil
+}
+
+func (vault) Serialized() bool { return true }
+
+func (v vault) Catalog(name string, p map[string]string, env *connector.Env) (catalog.Catalog, error) {
+	c, err := v.Factory.Catalog(name, map[string]string{"default-database": "main"}, env)
+	return &vaultCatalog{c, v}, err
+}
+
+type vaultCatalog struct {
+	catalog.Catalog
+	v vault
+}
+
+func (c *vaultCatalog) Open(context.Context) error { *c.v.opened++; return c.v.fail }
+func (c *vaultCatalog) Close() error               { *c.v.closed++; return nil }
+
+func newManager(t *testing.T) (*catalog.CatalogManager, *vault) {
+	v := &vault{opened: new(int), closed: new(int)}
+	r := &catalog.Registry{Catalogs: []catalog.Factory{memory.Factory{}, v}, Env: &connector.Env{}}
+	m, err := catalog.NewCatalogManager(r)
+	require.NoError(t, err)
+	return m, v
+}
+
+func descriptor(name string, keyValues ...string) catalog.Descriptor {
+	p := map[string]string{}
+	for i := 0; i < len(keyValues); i += 2 {
+		p[keyValues[i]] = keyValues[i+1]
+	}
+	return catalog.Descriptor{Ref: catalog.Ref{Name: name, Properties: p}}
+}
+
+func TestSessionStartsInTheDefaultCatalog(t *testing.T) {
+	m, _ := newManager(t)
+	require.Equal(t, "default_catalog", m.CurrentCatalog())
+	require.Equal(t, "default_database", m.CurrentDatabase())
+	require.Equal(t, []string{"default_catalog"}, m.ListCatalogs())
+	require.Equal(t, "default_catalog.default_database.t", m.Identify([]string{"t"}).String())
+	require.Equal(t, "default_catalog.d.t", m.Identify([]string{"d", "t"}).String())
+	require.Equal(t, "c.d.t", m.Identify([]string{"c", "d", "t"}).String())
+}
+
+func TestCreateCatalogRefusals(t *testing.T) {
+	m, v := newManager(t)
+	for _, c := range []struct {
+		d    catalog.Descriptor
+		want string
+	}{
+		{descriptor("x"), "a catalog needs the option 'type', one of 'generic_in_memory', 'vault'"},
+		{descriptor("x", "type", "vualt"), "unknown catalog type 'vualt'; available: 'generic_in_memory', 'vault'; did you mean 'vault'?"},
+		{descriptor("x", "type", "vault"), "catalog type 'vault' needs the option 'path': where it is"},
+		{descriptor("x", "type", "vault", "path", "p", "pasword", "s3cret"), "unsupported option 'pasword' for catalog type 'vault'; did you mean 'password'?"},
+		{descriptor("x", "type", "vault", "path", "p", "password", "****"), "option 'password' has the value ****, which stands for a hidden secret: write the real value"},
+		{descriptor("x", "type", "vault", "path", "nowhere"), "no such path"},
+		{descriptor("default_catalog", "type", "vault", "path", "p"), "Catalog default_catalog already exists."},
+	} {
+		require.EqualError(t, m.CreateCatalog(ctx, c.d, false), c.want)
+		require.Equal(t, []string{"default_catalog"}, m.ListCatalogs())
+	}
+	require.Zero(t, *v.opened)
+	v.fail = errors.New("no route to it")
+	require.EqualError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p"), false), "catalog x: no route to it")
+	require.Equal(t, []string{"default_catalog"}, m.ListCatalogs())
+}
+
+// A catalog is kept with the properties it was created with, relative paths made absolute.
+func TestDescriptor(t *testing.T) {
+	m, _ := newManager(t)
+	given := descriptor("x", "type", "vault", "path", "p", "password", "s3cret")
+	require.NoError(t, m.CreateCatalog(ctx, given, false))
+	require.NoError(t, m.CreateCatalog(ctx, given, true))
+	d, err := m.Descriptor("x")
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"type": "vault", "path": "/abs/p", "password": "s3cret"}, d.Properties)
+	require.Equal(t, "p", given.Properties["path"], "what was given is not changed")
+	_, err = m.Descriptor("xx")
+	require.EqualError(t, err, "A catalog with name [xx] does not exist. Did you mean `x`?")
+}
+
+func TestUse(t *testing.T) {
+	m, _ := newManager(t)
+	require.NoError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p"), false))
+	require.EqualError(t, m.UseCatalog("y"), "A catalog with name [y] does not exist. Did you mean `x`?")
+	require.NoError(t, m.UseCatalog("x"))
+	require.Equal(t, "main", m.CurrentDatabase())
+	c, err := m.Catalog(ctx, "x")
+	require.NoError(t, err)
+	require.NoError(t, c.CreateDatabase(ctx, "second", catalog.Database{}))
+	err = m.UseDatabase(ctx, "x", "Second")
+	require.EqualError(t, err, "A database with name [Second] does not exist in the catalog: [x]. Did you mean `second`?")
+	require.ErrorIs(t, err, catalog.ErrDatabaseNotExist)
+	require.NoError(t, m.UseDatabase(ctx, "x", "second"))
+	require.Equal(t, "x.second.t", m.Identify([]string{"t"}).String())
+	require.NoError(t, m.UseCatalog("x"))
+	require.Equal(t, "main", m.CurrentDatabase(), "USE CATALOG goes back to the default database")
+}
+
+func TestTable(t *testing.T) {
+	m, _ := newManager(t)
+	c, err := m.Catalog(ctx, "default_catalog")
+	require.NoError(t, err)
+	_, _, err = c.CreateTable(ctx, catalog.ObjectPath{Database: "default_database", Object: "orders"}, &catalog.CatalogTable{Kind: catalog.KindTable})
+	require.NoError(t, err)
+	_, _, err = m.Table(ctx, m.Identify([]string{"orders"}))
+	require.NoError(t, err)
+	_, _, err = m.Table(ctx, m.Identify([]string{"Orders"}))
+	require.EqualError(t, err, "Table with identifier 'default_catalog.default_database.Orders' does not exist. Did you mean `orders`?")
+	require.ErrorIs(t, err, catalog.ErrTableNotExist)
+	_, _, err = m.Table(ctx, m.Identify([]string{"default_databas", "orders"}))
+	require.EqualError(t, err, "A database with name [default_databas] does not exist in the catalog: [default_catalog]. Did you mean `default_database`?")
+	_, _, err = m.Table(ctx, m.Identify([]string{"nope", "d", "orders"}))
+	require.EqualError(t, err, "A catalog with name [nope] does not exist.")
+}
+
+func TestDropCatalog(t *testing.T) {
+	m, v := newManager(t)
+	require.NoError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p"), false))
+	require.NoError(t, m.UseCatalog("x"))
+	require.EqualError(t, m.DropCatalog("x", false), "Cannot drop a catalog which is currently in use.")
+	require.NoError(t, m.UseCatalog("default_catalog"))
+	require.NoError(t, m.DropCatalog("x", false))
+	require.Equal(t, 1, *v.closed)
+	require.NoError(t, m.DropCatalog("x", true))
+	require.EqualError(t, m.DropCatalog("x", false), "A catalog with name [x] does not exist.")
+}
+
+// A catalog in memory cannot go while a job writes one of its tables.
+func TestDropCatalogWhileWritten(t *testing.T) {
+	m, _ := newManager(t)
+	require.NoError(t, m.CreateCatalog(ctx, descriptor("m", "type", "generic_in_memory"), false))
+	c, err := m.Catalog(ctx, "m")
+	require.NoError(t, err)
+	def := &catalog.CatalogTable{Kind: catalog.KindTable, Schema: types.Schema{Columns: []types.Column{{Name: "a", Type: types.Of(types.Int)}}}}
+	_, _, err = c.CreateTable(ctx, catalog.ObjectPath{Database: "default", Object: "t"}, def)
+	require.NoError(t, err)
+	id := m.Identify([]string{"m", "default", "t"})
+	opened, err := m.Registry.Table(ctx, c, id, def)
+	require.NoError(t, err)
+	tx, err := opened.(connector.Writable).Transaction(ctx, connector.Insert{Columns: []int{0}})
+	require.NoError(t, err)
+	require.NoError(t, tx.Begin(ctx, connector.JobID{1}))
+	require.ErrorContains(t, m.DropCatalog("m", false), "Cannot drop catalog m: table m.default.t is held by job 01")
+	require.Contains(t, m.ListCatalogs(), "m")
+	require.NoError(t, tx.Abort(ctx))
+	require.NoError(t, m.DropCatalog("m", false))
+}
+
+// Of many CREATE CATALOG of one name at once one makes it; the others' instances are closed.
+func TestCreateCatalogRace(t *testing.T) {
+	m, _ := newManager(t)
+	var wg sync.WaitGroup
+	errs := make([]error, 16)
+	for i := range errs {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			errs[i] = m.CreateCatalog(ctx, descriptor("x", "type", "generic_in_memory"), false)
+		}()
+	}
+	wg.Wait()
+	made := slices.Collect(func(yield func(error) bool) {
+		for _, err := range errs {
+			if err == nil {
+				yield(err)
+			}
+		}
+	})
+	require.Len(t, made, 1)
+}
+
+// Recovery runs once, before the first use.
+func TestOnOpen(t *testing.T) {
+	m, _ := newManager(t)
+	var opened []string
+	m.OnOpen = func(_ context.Context, name string, _ catalog.Catalog) { opened = append(opened, name) }
+	require.NoError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p"), false))
+	require.Empty(t, opened)
+	for range 2 {
+		_, err := m.Catalog(ctx, "x")
+		require.NoError(t, err)
+	}
+	require.Equal(t, []string{"x"}, opened)
+	_, live := m.Live("default_catalog")
+	require.True(t, live)
+	require.Equal(t, []string{"x"}, opened, "Live has no side effect")
+}
+
+// A job opens its own instance of a catalog that can be serialised and shares the one that cannot.
+func TestInstances(t *testing.T) {
+	m, v := newManager(t)
+	in := &catalog.Instances{Registry: m.Registry, Live: m.Live}
+	ref := catalog.Ref{Name: "x", Properties: map[string]string{"type": "vault", "path": "p"}}
+	one, err := in.Catalog(ctx, ref)
+	require.NoError(t, err)
+	two, err := in.Catalog(ctx, ref)
+	require.NoError(t, err)
+	require.Same(t, one, two)
+	require.Equal(t, 1, *v.opened)
+
+	live, err := in.Catalog(ctx, catalog.Ref{Name: "default_catalog", Properties: map[string]string{"type": "generic_in_memory"}})
+	require.NoError(t, err)
+	mine, err := m.Catalog(ctx, "default_catalog")
+	require.NoError(t, err)
+	require.Same(t, mine, live)
+	require.NoError(t, in.Close())
+	require.Equal(t, 1, *v.closed)
+	_, err = mine.ListDatabases(ctx)
+	require.NoError(t, err, "the live instance stays open")
+
+	_, err = (&catalog.Instances{Registry: m.Registry}).Catalog(ctx, catalog.Ref{Name: "m", Properties: map[string]string{"type": "generic_in_memory"}})
+	require.EqualError(t, err, "catalog m of type 'generic_in_memory' lives in the process that created it and is not there")
+}
+
+func TestRegistryTable(t *testing.T) {
+	m, _ := newManager(t)
+	c, err := m.Catalog(ctx, "default_catalog")
+	require.NoError(t, err)
+	_, err = m.Registry.Table(ctx, c, m.Identify([]string{"t"}), &catalog.CatalogTable{Options: map[string]string{"connector": "kafka"}})
+	require.EqualError(t, err, "table default_catalog.default_database.t: unknown connector 'kafka'; available: none")
+}
