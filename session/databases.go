@@ -1,0 +1,105 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/sqlparse"
+)
+
+// databaseName completes a name of one or two parts with the current catalog.
+func (s *Session) databaseName(n sqlparse.ObjectName) (catalogName, database string) {
+	if len(n.Parts) == 1 {
+		return s.catalogs.CurrentCatalog(), n.Parts[0].Name
+	}
+	return n.Parts[0].Name, n.Parts[1].Name
+}
+
+func (s *Session) createDatabase(ctx context.Context, st *sqlparse.CreateDatabase) (*Result, error) {
+	options, err := optionMap(st.Options)
+	if err != nil {
+		return nil, err
+	}
+	in, name := s.databaseName(st.Name)
+	if err := checkName(st.Name.Last(), "database"); err != nil {
+		return nil, err
+	}
+	c, err := s.catalogs.Catalog(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if c.Stores()&catalog.StoresOptions == 0 && len(options) > 0 {
+		return nil, refuse(st.Options.Span(), "catalog %s cannot store the options of a database", in)
+	}
+	if c.Stores()&catalog.StoresComment == 0 && st.Comment != nil {
+		return nil, refuse(st.Comment.Span(), "catalog %s cannot store the comment of a database", in)
+	}
+	db := catalog.Database{Options: options}
+	if st.Comment != nil {
+		db.Comment = st.Comment.Text
+	}
+	err = c.CreateDatabase(ctx, name, db)
+	if errors.Is(err, catalog.ErrDatabaseAlreadyExist) {
+		msg := fmt.Sprintf("Database %s already exists in Catalog %s.", name, in)
+		if st.IfNotExists {
+			return &Result{Kind: Notice, Message: msg}, nil
+		}
+		return nil, &catalog.Error{Name: name, Msg: msg, Err: catalog.ErrDatabaseAlreadyExist}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Kind: OK}, nil
+}
+
+func (s *Session) dropDatabase(ctx context.Context, st *sqlparse.DropDatabase) (*Result, error) {
+	in, name := s.databaseName(st.Name)
+	if in == s.catalogs.CurrentCatalog() && name == s.catalogs.CurrentDatabase() {
+		return nil, &catalog.Error{Name: name, Msg: "Cannot drop a database which is currently in use."}
+	}
+	c, err := s.catalogs.Catalog(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.catalogs.CheckDatabase(ctx, in, name); err != nil {
+		if st.IfExists && errors.Is(err, catalog.ErrDatabaseNotExist) {
+			return &Result{Kind: OK}, nil
+		}
+		return nil, err
+	}
+	err = c.DropDatabase(ctx, name, st.Cascade)
+	if errors.Is(err, catalog.ErrDatabaseNotEmpty) {
+		return nil, &catalog.Error{Name: name, Err: catalog.ErrDatabaseNotEmpty,
+			Msg: fmt.Sprintf("Database %s in catalog %s is not empty.", name, in), Hint: "CASCADE drops its tables as well"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Kind: OK}, nil
+}
+
+func (s *Session) useDatabase(ctx context.Context, st *sqlparse.UseDatabase) (*Result, error) {
+	in, name := s.databaseName(st.Name)
+	if err := s.catalogs.UseDatabase(ctx, in, name); err != nil {
+		return nil, err
+	}
+	return &Result{Kind: OK}, nil
+}
+
+func (s *Session) showDatabases(ctx context.Context, st *sqlparse.ShowDatabases) (*Result, error) {
+	in := s.catalogs.CurrentCatalog()
+	if st.From != nil {
+		in = st.From.Name
+	}
+	c, err := s.catalogs.Catalog(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	names, err := c.ListDatabases(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return list("database name", filterLike(names, st.Like)), nil
+}

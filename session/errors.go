@@ -1,0 +1,142 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/exec"
+	"github.com/sluice-sql/sluice/expr"
+	"github.com/sluice-sql/sluice/sqlparse"
+)
+
+// Error is what leaves Execute and Result.Next. No secret of the session is in any of its texts.
+type Error struct {
+	Msg  string
+	Hint string // what to do about it; may be empty
+	// Line and Column, from 1, are the place in the script at fault; where no part of the text is at
+	// fault it is the statement's start.
+	Line, Column int
+	// Canceled is set when the user's cancel ended the statement.
+	Canceled bool
+	// InDoubt is set when a commit's outcome is not known.
+	InDoubt bool
+	// Err is the cause, for errors.Is; its text is not to be shown.
+	Err error
+
+	rendered string
+}
+
+// Error returns the message and the hint, without a position.
+func (e *Error) Error() string {
+	if e.Hint == "" {
+		return e.Msg
+	}
+	return e.Msg + " (" + e.Hint + ")"
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Render returns the error as lines of text, each ended by a newline: file:line:column and message, the
+// line of SQL with a caret where a part of it is at fault, and the hint.
+func (e *Error) Render() string { return e.rendered }
+
+// refuse makes an error at a place of the statement's text.
+func refuse(at sqlparse.Span, format string, args ...any) *sqlparse.Error {
+	return &sqlparse.Error{Span: at, Msg: fmt.Sprintf(format, args...)}
+}
+
+// noPlace is the span of errors that no part of the statement is to blame for.
+var noPlace = sqlparse.Span{Start: -1, End: -1}
+
+// fail turns any error of a statement into the one that is shown.
+func (s *Session) fail(x *execution, err error) *Error {
+	var done *Error
+	if errors.As(err, &done) {
+		return done
+	}
+	e := &Error{Err: err}
+	at := noPlace
+
+	var (
+		parse  *sqlparse.Error
+		run    *exec.Error
+		value  *expr.Error
+		named  *catalog.Error
+		column *catalog.ColumnError
+		option *connector.OptionError
+	)
+	switch {
+	case errors.As(err, &run):
+		e.Msg, e.Hint = describeRun(run), run.Hint
+		e.Canceled, e.InDoubt = run.State == exec.Canceled, run.State == exec.InDoubt
+		at = spanOf(run.Span)
+	case errors.As(err, &parse):
+		e.Msg, e.Hint, at = parse.Msg, parse.Hint, parse.Span
+	case errors.As(err, &value):
+		e.Msg, e.Hint, at = value.Msg, value.Hint, spanOf(value.Span)
+	case errors.As(err, &named):
+		e.Msg, e.Hint, at = named.Msg, named.Hint, locateName(x.stmt, named)
+	case errors.As(err, &column):
+		e.Msg, at = err.Error(), locateColumn(x.stmt, column.Column)
+	case errors.As(err, &option):
+		e.Msg, at = err.Error(), locateOption(x.stmt, option.Key)
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		e.Msg, e.Canceled = "canceled", true
+	default:
+		e.Msg = err.Error()
+	}
+	e.Msg, e.Hint = s.scrub(x, e.Msg), s.scrub(x, e.Hint)
+	src := sqlparse.Source{Name: x.masked.Name, Text: s.scrubSource(x, x.masked.SQL), Line: x.masked.Line, Column: x.masked.Column}
+	if at == noPlace {
+		e.Line, e.Column = max(src.Line, 1), max(src.Column, 1)
+		e.rendered = renderPlain(src.Name, e)
+		return e
+	}
+	e.Line, e.Column = src.Position(at.Start)
+	e.rendered = (&sqlparse.Error{Span: at, Msg: e.Msg, Hint: e.Hint}).Render(src)
+	return e
+}
+
+// renderPlain is the form of an error without a source line.
+func renderPlain(name string, e *Error) string {
+	var b strings.Builder
+	if name != "" {
+		b.WriteString(name + ":")
+	}
+	fmt.Fprintf(&b, "%d:%d: %s\n", e.Line, e.Column, e.Msg)
+	if e.Hint != "" {
+		b.WriteString("hint: " + e.Hint + "\n")
+	}
+	return b.String()
+}
+
+// describeRun adds table, column and row to a job's error where its message does not name them itself.
+func describeRun(e *exec.Error) string {
+	var where []string
+	if e.Table != "" && !strings.Contains(e.Msg, e.Table) {
+		where = append(where, "table "+e.Table)
+	}
+	if e.Column != "" && !strings.Contains(e.Msg, e.Column) {
+		where = append(where, "column "+e.Column)
+	}
+	if row := fmt.Sprintf("row %d", e.Row); e.Row >= 0 && (e.Table != "" || e.Column != "") && !strings.Contains(e.Msg, row) {
+		where = append(where, row)
+	}
+	if len(where) == 0 {
+		return e.Msg
+	}
+	return e.Msg + " (" + strings.Join(where, ", ") + ")"
+}
+
+// spanOf returns the place of an expression in the statement's text; the text of a view is not shown.
+func spanOf(at expr.Span) sqlparse.Span {
+	if at.Source != 0 || at.End == 0 {
+		return noPlace
+	}
+	return sqlparse.Span{Start: int(at.Start), End: int(at.End)}
+}

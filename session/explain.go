@@ -1,0 +1,83 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-sql/sluice/planner"
+	"github.com/sluice-sql/sluice/sqlparse"
+)
+
+// explain prints the plans of a statement, and for one that writes what its target would be: the
+// target's own DDL, how each column is stored, and what the write guarantees. It creates nothing.
+func (s *Session) explain(ctx context.Context, x *execution, st *sqlparse.Explain) (*Result, error) {
+	if len(st.Details) > 0 {
+		return nil, refuse(st.Details[0].Span(), "EXPLAIN %s is not supported yet", st.Details[0].Name)
+	}
+	var plan *planner.Plan
+	var err error
+	switch inner := st.Statement.(type) {
+	case *sqlparse.QueryStatement:
+		plan, err = planner.Query(ctx, inner.Query, s.plannerEnv(x))
+	case *sqlparse.Insert:
+		plan, err = planner.Insert(ctx, inner, s.plannerEnv(x))
+	case *sqlparse.CreateTable:
+		if inner.As == nil {
+			return nil, refuse(inner.Span(), "EXPLAIN is for queries, INSERT and CREATE TABLE AS")
+		}
+		if err = s.checkCreate(ctx, inner); err == nil {
+			plan, err = planner.CreateTableAs(ctx, inner, s.plannerEnv(x))
+		}
+	default:
+		return nil, refuse(st.Statement.Span(), "EXPLAIN is for queries, INSERT and CREATE TABLE AS")
+	}
+	if err != nil {
+		return nil, err
+	}
+	var b strings.Builder
+	if plan.Exists {
+		fmt.Fprintf(&b, "Table %s exists: IF NOT EXISTS leaves it alone and runs no job.\n", plan.Target)
+		return one("result", b.String()), nil
+	}
+	b.WriteString(plan.Explain())
+	if plan.Check != nil {
+		explainTarget(&b, plan)
+	}
+	return one("result", s.scrub(x, b.String())), nil
+}
+
+// explainTarget prints what a write would make of its target.
+func explainTarget(b *strings.Builder, plan *planner.Plan) {
+	c := plan.Check
+	section := func(title string) {
+		if n := b.Len(); n > 0 {
+			if text := b.String(); !strings.HasSuffix(text, "\n") {
+				b.WriteString("\n\n")
+			} else if !strings.HasSuffix(text, "\n\n") {
+				b.WriteString("\n")
+			}
+		}
+		fmt.Fprintf(b, "== %s ==\n", title)
+	}
+	section("Target")
+	fmt.Fprintf(b, "%s\n", plan.Target.SQL())
+	if c.DDL != "" {
+		fmt.Fprintf(b, "%s\n", strings.TrimRight(c.DDL, "\n"))
+	}
+	if len(c.Mapping) > 0 {
+		section("Type Mapping")
+		name, typ := 0, 0
+		for _, m := range c.Mapping {
+			name, typ = max(name, len([]rune(m.Column))), max(typ, len([]rune(m.Type)))
+		}
+		for _, m := range c.Mapping {
+			fmt.Fprintf(b, "%-*s  %-*s  %s\n", name, m.Column, typ, m.Type, m.Stored)
+		}
+	}
+	section("Guarantee")
+	fmt.Fprintf(b, "%s: %s\n", c.Guarantee, c.Reason)
+	for _, n := range c.Notes {
+		fmt.Fprintf(b, "note: %s\n", n)
+	}
+}

@@ -1,0 +1,42 @@
+package session
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sluice-sql/sluice/planner"
+	"github.com/sluice-sql/sluice/sqlparse"
+)
+
+func (s *Session) insert(ctx context.Context, x *execution, st *sqlparse.Insert) (*Result, error) {
+	plan, err := planner.Insert(ctx, st, s.plannerEnv(x))
+	if err != nil {
+		return nil, err
+	}
+	return s.write(ctx, plan)
+}
+
+func (s *Session) createTableAs(ctx context.Context, x *execution, st *sqlparse.CreateTable) (*Result, error) {
+	plan, err := planner.CreateTableAs(ctx, st, s.plannerEnv(x))
+	if err != nil {
+		return nil, err
+	}
+	if plan.Exists {
+		return &Result{Kind: Notice, Message: fmt.Sprintf("Table (or view) %s.%s already exists in Catalog %s.",
+			plan.Target.Database, plan.Target.Object, plan.Target.Catalog)}, nil
+	}
+	return s.write(ctx, plan)
+}
+
+// write runs the job of an INSERT or CREATE TABLE AS to its end.
+func (s *Session) write(ctx context.Context, plan *planner.Plan) (*Result, error) {
+	j, err := s.submit(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	defer s.setCurrent(nil)
+	if err := await(ctx, j); err != nil {
+		return nil, err
+	}
+	return &Result{Kind: Written, Job: j.ID(), Affected: j.Rows()}, nil
+}

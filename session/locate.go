@@ -1,0 +1,179 @@
+package session
+
+import (
+	"errors"
+
+	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/sqlparse"
+)
+
+// objectNames returns the names of catalog objects in a statement, in the order of the text, and whether
+// each is the name of a table (as opposed to a database or a catalog).
+func objectNames(stmt sqlparse.Statement) []objectName {
+	var names []objectName
+	table := func(n sqlparse.ObjectName) { names = append(names, objectName{n.Parts, 2}) }
+	database := func(n sqlparse.ObjectName) { names = append(names, objectName{n.Parts, 1}) }
+	catalog := func(id sqlparse.Ident) { names = append(names, objectName{[]sqlparse.Ident{id}, 0}) }
+	switch st := stmt.(type) {
+	case *sqlparse.CreateCatalog:
+		catalog(st.Name)
+	case *sqlparse.DropCatalog:
+		catalog(st.Name)
+	case *sqlparse.UseCatalog:
+		catalog(st.Name)
+	case *sqlparse.ShowCreateCatalog:
+		catalog(st.Name)
+	case *sqlparse.CreateDatabase:
+		database(st.Name)
+	case *sqlparse.DropDatabase:
+		database(st.Name)
+	case *sqlparse.UseDatabase:
+		database(st.Name)
+	case *sqlparse.ShowDatabases:
+		if st.From != nil {
+			catalog(*st.From)
+		}
+	case *sqlparse.DropTable:
+		table(st.Name)
+	case *sqlparse.Describe:
+		table(st.Name)
+	case *sqlparse.ShowTables:
+		if st.From != nil {
+			database(*st.From)
+		}
+	case *sqlparse.ShowCreateTable:
+		table(st.Name)
+	case *sqlparse.CreateTable:
+		table(st.Name)
+	case *sqlparse.Insert:
+		table(st.Table)
+	case *sqlparse.Explain:
+		return objectNames(st.Statement)
+	}
+	if stmt != nil {
+		sqlparse.Walk(stmt, func(n sqlparse.Node) bool {
+			switch n := n.(type) {
+			case *sqlparse.Table:
+				table(n.Name)
+			case *sqlparse.TableQuery:
+				table(n.Name)
+			}
+			return true
+		})
+	}
+	return names
+}
+
+// objectName is a name as written; level says what its last part names: 0 a catalog, 1 a database, 2 a table.
+type objectName struct {
+	parts []sqlparse.Ident
+	level int
+}
+
+// locateName finds the part of the statement that a refusal of the CatalogManager speaks of.
+func locateName(stmt sqlparse.Statement, e *catalog.Error) sqlparse.Span {
+	level := 0
+	switch {
+	case errors.Is(e.Err, catalog.ErrTableNotExist), errors.Is(e.Err, catalog.ErrTableAlreadyExist):
+		level = 2
+	case errors.Is(e.Err, catalog.ErrDatabaseNotExist), errors.Is(e.Err, catalog.ErrDatabaseAlreadyExist), errors.Is(e.Err, catalog.ErrDatabaseNotEmpty):
+		level = 1
+	}
+	names := objectNames(stmt)
+	for _, n := range names {
+		if i := len(n.parts) - 1 - n.level + level; i >= 0 && i < len(n.parts) && n.parts[i].Name == e.Name {
+			return n.parts[i].Span()
+		}
+	}
+	// The part at fault was not written but filled in from the current catalog and database: the name
+	// that was completed with it is the next best place.
+	if len(names) > 0 {
+		parts := names[0].parts
+		return sqlparse.Span{Start: parts[0].Span().Start, End: parts[len(parts)-1].Span().End}
+	}
+	return noPlace
+}
+
+// locateColumn finds a column's definition, or its name in a column list, in a CREATE TABLE or INSERT;
+// else the target's name.
+func locateColumn(stmt sqlparse.Statement, name string) sqlparse.Span {
+	if ex, ok := stmt.(*sqlparse.Explain); ok {
+		stmt = ex.Statement
+	}
+	switch st := stmt.(type) {
+	case *sqlparse.CreateTable:
+		for _, c := range st.Columns {
+			if c.Name.Name == name {
+				if c.Type != nil {
+					return sqlparse.Span{Start: c.Name.Span().Start, End: c.Type.Span().End}
+				}
+				return c.Name.Span()
+			}
+		}
+		for _, id := range st.ColumnNames {
+			if id.Name == name {
+				return id.Span()
+			}
+		}
+		if sel, ok := unwrapQuery(st.As).(*sqlparse.Select); ok {
+			for _, item := range sel.Items {
+				if item.Alias != nil && item.Alias.Name == name {
+					return item.Alias.Span()
+				}
+				if c, ok := item.Expr.(*sqlparse.ColumnRef); ok && item.Alias == nil && c.Parts[len(c.Parts)-1].Name == name {
+					return c.Span()
+				}
+			}
+		}
+		return st.Name.Span()
+	case *sqlparse.Insert:
+		for _, id := range st.Columns {
+			if id.Name == name {
+				return id.Span()
+			}
+		}
+		return st.Table.Span()
+	}
+	return noPlace
+}
+
+// unwrapQuery takes WITH, ORDER BY and LIMIT off a query.
+func unwrapQuery(q sqlparse.Query) sqlparse.Query {
+	for {
+		e, ok := q.(*sqlparse.QueryExpr)
+		if !ok {
+			return q
+		}
+		q = e.Body
+	}
+}
+
+// locateOption finds an option's key in the statement's WITH clause; a missing one is the clause's fault.
+func locateOption(stmt sqlparse.Statement, key string) sqlparse.Span {
+	if ex, ok := stmt.(*sqlparse.Explain); ok {
+		stmt = ex.Statement
+	}
+	opts := optionsOf(stmt)
+	if opts == nil {
+		return noPlace
+	}
+	for i := len(opts.Items) - 1; i >= 0; i-- {
+		if key != "" && opts.Items[i].Key.Text == key {
+			return opts.Items[i].Key.Span()
+		}
+	}
+	return opts.Span()
+}
+
+// optionsOf returns a statement's WITH clause, or nil.
+func optionsOf(stmt sqlparse.Statement) *sqlparse.Options {
+	switch st := stmt.(type) {
+	case *sqlparse.CreateCatalog:
+		return st.Options
+	case *sqlparse.CreateDatabase:
+		return st.Options
+	case *sqlparse.CreateTable:
+		return st.Options
+	}
+	return nil
+}

@@ -1,0 +1,335 @@
+package session
+
+import (
+	"fmt"
+	"runtime"
+	"sort"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/sqlparse"
+)
+
+// Scope says who acts on an option.
+type Scope string
+
+// The scopes. Options of scope job travel in the job graph.
+const (
+	ScopeShell   Scope = "shell"
+	ScopePlanner Scope = "planner"
+	ScopeJob     Scope = "job"
+)
+
+// Option is one key of SET.
+type Option struct {
+	Key   string
+	Type  string // as documentation writes it: Boolean, Integer, Size, String, Zone, Enum
+	Scope Scope
+	// Default is the value without a SET, as text; where it depends on the machine, what it stands for.
+	Default string
+	// Allowed are the values of an Enum.
+	Allowed []string
+	Doc     string
+	// check returns the value as it is kept, or what is wrong with it.
+	check func(value string) (string, error)
+}
+
+// Keys of the options that code asks for by name.
+const (
+	keyRuntimeMode    = "execution.runtime-mode"
+	keyParallelism    = "parallelism.default"
+	keyPipelineName   = "pipeline.name"
+	keyMaxColumnWidth = "table.display.max-column-width"
+	keyDMLSync        = "table.dml-sync"
+	keyZone           = "table.local-time-zone"
+	keyAtomicity      = "table.rtas-ctas.atomicity-enabled"
+	keyDialect        = "table.sql-dialect"
+	keyBatchRows      = "sluice.batch-rows"
+	keyFormat         = "sluice.format"
+	keyMaxRows        = "sluice.max-rows"
+	keyMemory         = "sluice.memory"
+	keyOptimizer      = "sluice.optimizer.enabled"
+)
+
+// Options returns the table of options that have an effect, by key. It is the one list that SET, help
+// and documentation are printed from.
+func Options() []Option {
+	return []Option{
+		{Key: keyRuntimeMode, Type: "Enum", Scope: ScopeJob, Default: "automatic", Allowed: []string{"automatic", "batch"}, check: checkRuntimeMode,
+			Doc: "How jobs run. automatic is batch when every source is bounded."},
+		{Key: keyParallelism, Type: "Integer", Scope: ScopeJob, Default: "the number of cores", check: integer(1, 1024),
+			Doc: "How many tasks an operator may run as."},
+		{Key: keyPipelineName, Type: "String", Scope: ScopeJob, check: anyText,
+			Doc: "The name of the jobs to come; empty names each after what it does."},
+		{Key: keyBatchRows, Type: "Integer", Scope: ScopeJob, Default: strconv.Itoa(column.DefaultRows), check: integer(1, column.MaxRows),
+			Doc: "Rows that operators hand on at a time."},
+		{Key: keyFormat, Type: "Enum", Scope: ScopeShell, Default: "tableau", Allowed: []string{"tableau", "csv", "json", "markdown"}, check: oneOf("tableau", "csv", "json", "markdown"),
+			Doc: "How rows are printed."},
+		{Key: keyMaxRows, Type: "Integer", Scope: ScopeShell, Default: "10000", check: integer(1, 1<<40),
+			Doc: "Rows of a query that are shown on a terminal before it is ended."},
+		{Key: keyMemory, Type: "Size", Scope: ScopeJob, Default: "a quarter of the machine's", check: checkSize,
+			Doc: "Memory that the operators of all jobs may keep rows in, such as 512 mb."},
+		{Key: keyOptimizer, Type: "Boolean", Scope: ScopePlanner, Default: "true", Allowed: []string{"true", "false"}, check: boolean,
+			Doc: "Whether plans are optimised. Off, the same rows come, more slowly."},
+		{Key: keyMaxColumnWidth, Type: "Integer", Scope: ScopeShell, Default: "30", check: integer(1, 1<<20),
+			Doc: "Columns of the screen that a value may take on a terminal."},
+		{Key: keyDMLSync, Type: "Enum", Scope: ScopeShell, Default: "auto", Allowed: []string{"auto", "true"}, check: checkDMLSync,
+			Doc: "Whether INSERT and CREATE TABLE AS wait for their job. In batch mode they always do."},
+		{Key: keyZone, Type: "Zone", Scope: ScopeJob, Default: "the machine's zone", check: checkZone,
+			Doc: "The session's time zone: a name such as Europe/Berlin, or an offset such as +02:00."},
+		{Key: keyAtomicity, Type: "Boolean", Scope: ScopePlanner, Default: "true", Allowed: []string{"true", "false"}, check: boolean,
+			Doc: "Whether a CREATE TABLE AS whose target cannot be all or nothing is refused."},
+		{Key: keyDialect, Type: "Enum", Scope: ScopePlanner, Default: "default", Allowed: []string{"default"}, check: oneOf("default"),
+			Doc: "The SQL dialect."},
+	}
+}
+
+// idlePrefixes begin the keys of Flink that tune its cluster or its streaming runtime and so can have no
+// effect on what is computed here. A key that would change results is not among them: it is refused.
+func idlePrefixes() []string {
+	return []string{
+		"akka.", "blob.", "classloader.", "client.", "cluster.", "containerized.", "env.", "execution.attached",
+		"execution.batch-shuffle-mode", "execution.batch.", "execution.buffer-timeout", "execution.checkpointing.",
+		"execution.shutdown-on-", "execution.target", "fs.", "heartbeat.", "high-availability", "io.", "job-result-store.",
+		"jobmanager.", "jobstore.", "kubernetes.", "metrics.", "parallelism.max", "pekko.", "pipeline.auto-watermark-interval",
+		"pipeline.cached-files", "pipeline.classpaths", "pipeline.generic-types", "pipeline.jars", "pipeline.max-parallelism",
+		"pipeline.object-reuse", "pipeline.operator-chaining", "plugin.", "process.", "python.", "resourcemanager.", "rest.",
+		"restart-strategy", "security.", "slot.", "slotmanager.", "sql-client.", "sql-gateway.", "state.", "table.builtin-",
+		"table.catalog-modification.", "table.exec.async-", "table.exec.disabled-operators", "table.exec.mini-batch.",
+		"table.exec.operator-fusion-codegen.", "table.exec.resource.", "table.exec.shuffle-mode", "table.exec.sort.",
+		"table.exec.source.idle-timeout", "table.exec.spill-", "table.exec.state.", "table.exec.uid.", "table.exec.window-agg.",
+		"table.generated-code.", "table.optimizer.", "table.plan.", "table.resources.", "taskmanager.", "web.", "yarn.", "zookeeper.",
+	}
+}
+
+// options are the values of a session's options.
+type options struct {
+	table []Option
+	env   *connector.Env
+	zone  string // the machine's
+	mem   int64  // the budget the process started with
+
+	mu   sync.Mutex
+	set  map[string]string
+	idle map[string]string // Flink keys that have no effect, as SET gave them
+}
+
+func newOptions(env *connector.Env) *options {
+	return &options{table: Options(), env: env, zone: localZone(env.Clock()), mem: env.Memory.Limit(),
+		set: map[string]string{}, idle: map[string]string{}}
+}
+
+func (o *options) lookup(key string) (Option, bool) {
+	for _, opt := range o.table {
+		if opt.Key == key {
+			return opt, true
+		}
+	}
+	return Option{}, false
+}
+
+// get returns an option's effective value.
+func (o *options) get(key string) (string, bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.value(key)
+}
+
+func (o *options) value(key string) (string, bool) {
+	if v, ok := o.set[key]; ok {
+		return v, true
+	}
+	switch key { // those that depend on the machine
+	case keyParallelism:
+		return strconv.Itoa(runtime.GOMAXPROCS(0)), true
+	case keyZone:
+		return o.zone, true
+	case keyMemory:
+		return formatSize(o.mem), true
+	}
+	opt, ok := o.lookup(key)
+	return opt.Default, ok
+}
+
+// number returns the value of an Integer option.
+func (o *options) number(key string) int {
+	v, _ := o.get(key)
+	n, err := strconv.Atoi(v)
+	if err != nil {
+		panic("session: option " + key + " holds a value that its check does not admit: " + v)
+	}
+	return n
+}
+
+// on returns the value of a Boolean option.
+func (o *options) on(key string) bool { v, _ := o.get(key); return v == "true" }
+
+// setOption sets an option; the warning, if any, is for the user.
+func (s *Session) setOption(key, value string) (warning string, err error) {
+	o := s.options
+	opt, ok := o.lookup(key)
+	if !ok {
+		if !isIdle(key) {
+			return "", o.unknown(key)
+		}
+		o.mu.Lock()
+		o.idle[key] = value
+		o.mu.Unlock()
+		return fmt.Sprintf("'%s' has no effect here", key), nil
+	}
+	kept, err := opt.check(value)
+	if err != nil {
+		return "", fmt.Errorf("option '%s' = '%s': %w", key, connector.ScrubURL(value), err)
+	}
+	o.mu.Lock()
+	o.set[key] = kept
+	o.mu.Unlock()
+	if key == keyMemory {
+		n, _ := parseSize(kept)
+		o.env.Memory.SetLimit(n)
+	}
+	return "", nil
+}
+
+func isIdle(key string) bool {
+	for _, p := range idlePrefixes() {
+		if strings.HasPrefix(key, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// unknown is the refusal of a key that nobody knows, with the nearest one that somebody does.
+func (o *options) unknown(key string) *unknownOption {
+	keys := make([]string, len(o.table))
+	for i, opt := range o.table {
+		keys[i] = opt.Key
+	}
+	e := &unknownOption{msg: fmt.Sprintf("unknown option '%s'", key), hint: "SET; lists the options"}
+	if c := connector.Closest(key, keys); c != "" {
+		e.hint = fmt.Sprintf("did you mean '%s'?", c)
+	}
+	return e
+}
+
+type unknownOption struct{ msg, hint string }
+
+func (e *unknownOption) Error() string { return e.msg + " (" + e.hint + ")" }
+
+// set runs SET 'key' = 'value', SET 'key' and SET.
+func (s *Session) set(st *sqlparse.Set) (*Result, error) {
+	switch {
+	case st.Key == nil:
+		return s.listOptions(), nil
+	case st.Value == nil:
+		return s.showOption(st.Key)
+	}
+	warning, err := s.setOption(st.Key.Text, st.Value.Text)
+	if u, ok := err.(*unknownOption); ok {
+		return nil, &sqlparse.Error{Span: st.Key.Span(), Msg: u.msg, Hint: u.hint}
+	}
+	if err != nil {
+		return nil, refuse(st.Value.Span(), "%s", err)
+	}
+	if warning != "" {
+		return &Result{Kind: Notice, Message: warning}, nil
+	}
+	return &Result{Kind: OK}, nil
+}
+
+// reset runs RESET 'key' and RESET.
+func (s *Session) reset(st *sqlparse.Reset) (*Result, error) {
+	o := s.options
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if st.Key == nil {
+		clear(o.set)
+		clear(o.idle)
+		o.env.Memory.SetLimit(o.mem)
+		return &Result{Kind: OK}, nil
+	}
+	key := st.Key.Text
+	if _, ok := o.lookup(key); !ok && !isIdle(key) {
+		u := o.unknown(key)
+		return nil, &sqlparse.Error{Span: st.Key.Span(), Msg: u.msg, Hint: u.hint}
+	}
+	delete(o.set, key)
+	delete(o.idle, key)
+	if key == keyMemory {
+		o.env.Memory.SetLimit(o.mem)
+	}
+	return &Result{Kind: OK}, nil
+}
+
+// listOptions gives every option with its effective value, and the idle ones that were set.
+func (s *Session) listOptions() *Result {
+	o := s.options
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	m := newMetadata("key", "value", "note")
+	keys := make([]string, 0, len(o.table)+len(o.idle))
+	for _, opt := range o.table {
+		keys = append(keys, opt.Key)
+	}
+	for k := range o.idle {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	for _, k := range keys {
+		m.add(o.row(k)...)
+	}
+	return m.result()
+}
+
+// row is an option's line in SET. The caller holds the lock.
+func (o *options) row(key string) []any {
+	if v, ok := o.idle[key]; ok {
+		if secretKey(key) {
+			v = connector.Mask
+		}
+		return []any{key, connector.ScrubURL(v), "has no effect here"}
+	}
+	v, _ := o.value(key)
+	if _, ok := o.set[key]; ok {
+		return []any{key, v, ""}
+	}
+	return []any{key, v, "default"}
+}
+
+// secretKey reports whether an idle key is of a kind that holds secrets.
+func secretKey(key string) bool {
+	for _, word := range []string{"password", "secret", "token", "key", "credential", "auth"} {
+		if strings.Contains(key, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// showOption gives one option.
+func (s *Session) showOption(key *sqlparse.Literal) (*Result, error) {
+	o := s.options
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	_, known := o.lookup(key.Text)
+	if _, idle := o.idle[key.Text]; !known && !idle {
+		u := o.unknown(key.Text)
+		return nil, &sqlparse.Error{Span: key.Span(), Msg: u.msg, Hint: u.hint}
+	}
+	m := newMetadata("key", "value", "note")
+	m.add(o.row(key.Text)...)
+	return m.result(), nil
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return keys
+}

@@ -1,0 +1,231 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-sql/sluice/catalog"
+	jdbccatalog "github.com/sluice-sql/sluice/catalog/jdbc"
+	memorycatalog "github.com/sluice-sql/sluice/catalog/memory"
+	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/internal/testfile"
+	"github.com/sluice-sql/sluice/session"
+	"github.com/sluice-sql/sluice/sqlparse"
+)
+
+// TestScripts runs the statements of testdata, each file in a session of its own, and each file several
+// ways that must give the same output.
+//
+// Directives:
+//
+//	sql               statements, separated by semicolons; all their results are the output
+//	sql unordered     the rows of each query are sorted first
+//	sql first-only    only the first way is compared, for what the ways are meant to change
+//
+// $TMP in the input is a directory of the way's own. A job id shows as <job>.
+func TestScripts(t *testing.T) {
+	testfile.Walk(t, "testdata/scripts", ".test", runEveryWay)
+}
+
+// TestCases runs the cases from public bug reports; a file is named by its case.
+func TestCases(t *testing.T) {
+	testfile.Walk(t, "testdata/cases", ".test", runEveryWay)
+}
+
+// way is one configuration that every script runs under.
+type way struct {
+	name    string
+	options map[string]string
+}
+
+func ways() []way {
+	return []way{
+		{"default", map[string]string{"parallelism.default": "2"}},
+		{"optimizer off", map[string]string{"sluice.optimizer.enabled": "false", "parallelism.default": "1"}},
+		{"parallelism 4", map[string]string{"parallelism.default": "4"}},
+		{"batches of one row", map[string]string{"sluice.batch-rows": "1", "parallelism.default": "2"}},
+	}
+}
+
+// testNow is what the clock of the tests shows.
+func testNow() time.Time { return time.Date(2026, 3, 4, 5, 6, 7, 89_000_000, time.UTC) }
+
+// world is a session, what it prints and the directory it may write to.
+type world struct {
+	*session.Session
+	env *connector.Env
+	tmp string
+}
+
+func newWorld(t *testing.T, options map[string]string) *world {
+	t.Helper()
+	all := map[string]string{"table.local-time-zone": "UTC"}
+	for k, v := range options {
+		all[k] = v
+	}
+	w := &world{tmp: t.TempDir(), env: &connector.Env{
+		Clock:    testNow,
+		TempDir:  t.TempDir(),
+		StateDir: t.TempDir(),
+		Memory:   connector.NewMemory(256 << 20),
+		Files:    connector.NewFiles(),
+	}}
+	s, err := session.New(session.Config{
+		Env:      w.env,
+		Catalogs: []catalog.Factory{memorycatalog.Factory{}, jdbccatalog.Factory{}},
+		Options:  all,
+	})
+	require.NoError(t, err)
+	w.Session = s
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return w
+}
+
+func runEveryWay(t *testing.T, path string) {
+	list := ways()
+	worlds := make([]*world, len(list))
+	for i, way := range list {
+		worlds[i] = newWorld(t, way.options)
+	}
+	testfile.Run(t, path, func(t *testing.T, c *testfile.Case) string {
+		if c.Cmd != "sql" {
+			t.Fatalf("%s: unknown directive %q", c.Pos, c.Cmd)
+		}
+		for _, a := range c.CmdArgs {
+			if !slices.Contains([]string{"unordered", "first-only"}, a.Key) {
+				t.Fatalf("%s: unknown argument %q", c.Pos, a.Key)
+			}
+		}
+		want := ""
+		for i, w := range worlds {
+			got := w.script(t, c.Input, testfile.Has(c, "unordered"))
+			switch {
+			case i == 0:
+				want = got
+			case testfile.Has(c, "first-only"):
+			case got != want:
+				t.Errorf("%s: %s gives\n%s\n%s gives\n%s", c.Pos, list[0].name, want, list[i].name, got)
+			}
+		}
+		return want
+	})
+}
+
+var jobID = regexp.MustCompile(`\b[0-9a-f]{32}\b`)
+
+// script runs statements until one fails and returns what they gave.
+func (w *world) script(t *testing.T, input string, unordered bool) string {
+	t.Helper()
+	var b strings.Builder
+	texts, splitErr := sqlparse.Split(strings.ReplaceAll(input, "$TMP", w.tmp))
+	for _, text := range texts {
+		out, err := w.statement(t, session.Text{SQL: text.Text, Line: text.Line, Column: text.Column}, unordered)
+		b.WriteString(out)
+		if err != nil {
+			return w.clean(b.String())
+		}
+	}
+	if splitErr != nil {
+		var e *sqlparse.Error
+		require.ErrorAs(t, splitErr, &e)
+		b.WriteString(e.Render(sqlparse.Source{Text: input}))
+	}
+	return w.clean(b.String())
+}
+
+func (w *world) clean(s string) string {
+	return jobID.ReplaceAllString(strings.ReplaceAll(s, w.tmp, "$TMP"), "<job>")
+}
+
+// statement runs one statement and returns its result, or its error, as text.
+func (w *world) statement(t *testing.T, text session.Text, unordered bool) (string, error) {
+	t.Helper()
+	ctx := context.Background()
+	res, err := w.Execute(ctx, text)
+	if err != nil {
+		return render(t, err), err
+	}
+	defer func() { require.NoError(t, res.Close()) }()
+	var b strings.Builder
+	switch res.Kind {
+	case session.OK:
+		b.WriteString("ok\n")
+	case session.Notice:
+		b.WriteString("notice: " + res.Message + "\n")
+	case session.Written:
+		fmt.Fprintf(&b, "%d rows written\n", res.Affected)
+	case session.Quit:
+		b.WriteString("quit\n")
+	case session.Clear:
+		b.WriteString("clear\n")
+	case session.Help:
+		b.WriteString(res.Message + "\n")
+	case session.Rows:
+		var head []string
+		for _, c := range res.Schema.Columns {
+			if res.IsQuery {
+				head = append(head, c.Name+" "+c.Type.String())
+			} else {
+				head = append(head, c.Name)
+			}
+		}
+		b.WriteString(strings.Join(head, " | ") + "\n")
+		rows, err := fetch(ctx, res)
+		if unordered && res.IsQuery {
+			sort.Strings(rows)
+		}
+		for _, r := range rows {
+			b.WriteString(r + "\n")
+		}
+		if err != nil {
+			b.WriteString(render(t, err))
+			return b.String(), err
+		}
+		if len(rows) == 0 {
+			b.WriteString("(no rows)\n")
+		}
+	}
+	return b.String(), nil
+}
+
+// fetch takes all rows of a result as text.
+func fetch(ctx context.Context, res *session.Result) ([]string, error) {
+	var rows []string
+	var cell []byte
+	for {
+		batch, err := res.Next(ctx)
+		if err != nil || batch == nil {
+			return rows, err
+		}
+		for i := 0; i < batch.Rows(); i++ {
+			var cells []string
+			for _, v := range batch.Cols {
+				if v.IsNull(batch.Row(i)) {
+					cells = append(cells, "<NULL>")
+					continue
+				}
+				cell = column.AppendText(cell[:0], v, batch.Row(i), time.UTC)
+				cells = append(cells, string(cell))
+			}
+			rows = append(rows, strings.Join(cells, " | "))
+		}
+	}
+}
+
+// render returns an error as the shell shows it.
+func render(t *testing.T, err error) string {
+	t.Helper()
+	var e *session.Error
+	require.True(t, errors.As(err, &e), "%T left the session: %v", err, err)
+	return e.Render()
+}

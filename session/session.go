@@ -1,0 +1,119 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/exec"
+	"github.com/sluice-sql/sluice/exec/store"
+	"github.com/sluice-sql/sluice/job"
+	"github.com/sluice-sql/sluice/sqlparse"
+)
+
+// Config is what a session is made of.
+type Config struct {
+	// Env is the process-wide environment.
+	Env *connector.Env
+	// Catalogs and Connectors list what can be opened; 'generic_in_memory' must be among the catalogs.
+	Catalogs   []catalog.Factory
+	Connectors []connector.Factory
+	// Options are set before the first statement, as by SET.
+	Options map[string]string
+}
+
+// Session is one user's state. Execute is called by one goroutine at a time; Progress, Option and Cancel
+// may be called from others.
+type Session struct {
+	env      *connector.Env
+	registry *catalog.Registry
+	catalogs *catalog.CatalogManager
+	runtime  *exec.Runtime
+	options  *options
+
+	mu      sync.Mutex
+	current *exec.Job // the job that the statement at hand waits for or streams from
+	began   time.Time // when current was submitted
+}
+
+// Text is one statement's text and where it stands in its script.
+type Text = job.Text
+
+// New makes a session with the built-in default catalog. An option that Config.Options cannot set is an error.
+func New(cfg Config) (*Session, error) {
+	s := &Session{env: cfg.Env}
+	s.options = newOptions(cfg.Env)
+	for _, key := range sortedKeys(cfg.Options) {
+		if _, err := s.setOption(key, cfg.Options[key]); err != nil {
+			return nil, err
+		}
+	}
+	s.registry = &catalog.Registry{Catalogs: cfg.Catalogs, Connectors: cfg.Connectors, Env: cfg.Env}
+	m, err := catalog.NewCatalogManager(s.registry)
+	if err != nil {
+		return nil, fmt.Errorf("open the default catalog: %w", err)
+	}
+	s.catalogs = m
+	s.runtime = &exec.Runtime{Registry: s.registry, Live: m.Live}
+	if cfg.Env.StateDir != "" {
+		s.runtime.Store = store.New(cfg.Env.StateDir)
+	}
+	m.OnOpen = s.runtime.Recover
+	return s, nil
+}
+
+// Close cancels the jobs that still run, waits for their hooks, and closes the catalogs.
+func (s *Session) Close() error {
+	return errors.Join(s.runtime.Close(), s.catalogs.Close())
+}
+
+// Option returns the effective value of an option: what SET gave it, else its default; "" for a key that
+// is not one of the session's options.
+func (s *Session) Option(key string) string {
+	v, _ := s.options.get(key)
+	return v
+}
+
+// CurrentCatalog returns the name of the current catalog.
+func (s *Session) CurrentCatalog() string { return s.catalogs.CurrentCatalog() }
+
+// CurrentDatabase returns the name of the current database.
+func (s *Session) CurrentDatabase() string { return s.catalogs.CurrentDatabase() }
+
+// execution is one statement on its way through Execute.
+type execution struct {
+	text Text // as given
+	stmt sqlparse.Statement
+	// masked is text with its secrets masked at equal length, for whatever is shown or kept.
+	masked Text
+	// secrets are values of this statement that must not be shown.
+	secrets []string
+}
+
+// Execute runs one statement. Its errors are *Error. When ctx ends the statement's job is canceled, and
+// Execute returns once the job's hooks have run. The rows of a query stream through the Result, which the
+// caller closes; the other statements have ended when Execute returns.
+func (s *Session) Execute(ctx context.Context, t Text) (*Result, error) {
+	began := s.env.Clock()
+	x := &execution{text: t, masked: t}
+	stmt, err := sqlparse.Parse(t.SQL)
+	if err != nil {
+		return nil, s.fail(x, err)
+	}
+	x.stmt = stmt
+	s.mask(x)
+	if err := ctx.Err(); err != nil {
+		return nil, s.fail(x, err)
+	}
+	res, err := s.run(ctx, x)
+	if err != nil {
+		return nil, s.fail(x, err)
+	}
+	res.x, res.session, res.began = x, s, began
+	res.Elapsed = s.env.Clock().Sub(began)
+	return res, nil
+}
