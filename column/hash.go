@@ -8,13 +8,17 @@ import (
 
 // Hashing folds the 128-bit product of two 64-bit words into one by exclusive or: one multiplication
 // brings every bit of a value into high and low bits alike. A row's hash is a chain: the hash of the
-// columns so far is one factor, the next column's value the other, each first mixed with a constant. The
-// constants are fixed, so that hashes agree between processes; their bits are those of √2, √3, √5, √7.
+// columns so far is one factor, the next column's value the other, each first mixed with a constant; a
+// last fold at the row's end spreads what one multiplication leaves regular in numbers of equal distance.
+// The constants are fixed, so that hashes agree between processes; they are the first bits of the
+// fractions of the square roots of the first primes.
 const (
 	hashSeed  uint64 = 0x6a09e667f3bcc908
 	hashValue uint64 = 0xbb67ae8584caa73b
 	hashChain uint64 = 0x3c6ef372fe94f82b
 	hashNull  uint64 = 0xa54ff53a5f1d36f1
+	// hashLength is odd, so that no two lengths give the same product.
+	hashLength uint64 = 0x510e527fade682d1
 )
 
 func fold(a, b uint64) uint64 {
@@ -46,7 +50,7 @@ func hashBytes(h uint64, b []byte) uint64 {
 	case n > 0:
 		x = uint64(b[0])<<16 | uint64(b[n>>1])<<8 | uint64(b[n-1])
 	}
-	return fold(fold(x^hashValue, y^h^hashChain)^hashNull, uint64(n)^hashValue)
+	return fold(x^hashValue, y^h^hashChain^uint64(n)*hashLength)
 }
 
 // floatBits is one number for -0.0 and 0.0, and one for all NaNs.
@@ -83,6 +87,9 @@ func Hash(cols []*Vector, sel []uint16, n int, out []uint64) {
 	}
 	for _, v := range cols {
 		hashColumn(v, sel, out)
+	}
+	for k, h := range out {
+		out[k] = fold(h^hashValue, hashLength)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestTimestampTextAgainstTime(t *testing.T) {
 	newYork, err := time.LoadLocation("America/New_York")
 	require.NoError(t, err)
 	layouts := [...]string{"", ".0", ".00", ".000", ".0000", ".00000", ".000000", ".0000000", ".00000000", ".000000000"}
-	for n := 0; n < 50_000; n++ {
+	for n := 0; n < 20_000; n++ {
 		p := r.IntN(10)
 		typ := WithPrecision(Timestamp, p)
 		zone := time.UTC
@@ -125,6 +125,12 @@ func TestRescaleTimestamp(t *testing.T) {
 		if ok {
 			require.Equal(t, c.want, v, "%d %s %s", c.v, c.from, c.to)
 		}
+	}
+}
+
+func TestTimeOutsideTheDay(t *testing.T) {
+	for ms, want := range map[int32]string{-1: "23:59:59.999", MillisPerDay: "00:00:00.000", math.MinInt32: "03:28:36.352", math.MaxInt32: "20:31:23.647"} {
+		require.Equal(t, want, string(AppendTime(nil, ms, 3)))
 	}
 }
 

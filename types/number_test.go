@@ -39,7 +39,7 @@ func TestFloatText(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, v, again)
 	}
-	for n := 0; n < 300_000; n++ {
+	for n := 0; n < 50_000; n++ {
 		check(math.Float64frombits(r.Uint64()))
 		check(float64(r.Int64N(1e12)-5e11) / pow10f64[r.IntN(10)])
 		check(math.Nextafter(float64(r.Int64N(1e11))/1e4, math.Inf(1)))

@@ -48,8 +48,14 @@ func appendFraction(dst []byte, nanos, p int) []byte {
 }
 
 // AppendTime appends milliseconds of the day as the text of TIME(p): HH:MM:SS, and p decimals when p is
-// above 0; but no more than three, since a TIME has no more.
+// above 0; but no more than three, since a TIME has no more. Milliseconds outside the day are taken round
+// the clock.
 func AppendTime(dst []byte, ms int32, p int) []byte {
+	if uint32(ms) >= MillisPerDay {
+		if ms %= MillisPerDay; ms < 0 {
+			ms += MillisPerDay
+		}
+	}
 	dst = appendClock(dst, int(ms)/1000)
 	return appendFraction(dst, int(ms)%1000*1_000_000, min(p, 3))
 }
