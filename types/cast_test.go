@@ -191,3 +191,22 @@ func TestOneValueAllocatesNothing(t *testing.T) {
 		require.Zero(t, testing.AllocsPerRun(100, f), name)
 	}
 }
+
+func TestAggregateAndRoundTypes(t *testing.T) {
+	for _, c := range []struct{ in, sum, avg, round1 string }{
+		{"INT NOT NULL", "INT NOT NULL", "INT NOT NULL", ""},
+		{"DOUBLE", "DOUBLE", "DOUBLE", ""},
+		{"DECIMAL(10, 2)", "DECIMAL(38, 2)", "DECIMAL(38, 6)", "DECIMAL(10, 1)"},
+		{"DECIMAL(30, 10) NOT NULL", "DECIMAL(38, 10) NOT NULL", "DECIMAL(38, 10) NOT NULL", "DECIMAL(22, 1) NOT NULL"},
+		{"DECIMAL(38, 0)", "DECIMAL(38, 0)", "DECIMAL(38, 6)", "DECIMAL(38, 0)"},
+	} {
+		in, err := ParseType(c.in)
+		require.NoError(t, err)
+		require.Equal(t, c.sum, SumType(in).String())
+		require.Equal(t, c.avg, AvgType(in).String())
+		if c.round1 != "" {
+			require.Equal(t, c.round1, RoundType(in, 1).String())
+		}
+	}
+	require.Equal(t, "DECIMAL(9, 0)", RoundType(DecimalOf(10, 2), -1).String())
+}

@@ -1,22 +1,23 @@
 package types
 
 import (
-	"bytes"
+	"slices"
 	"unicode/utf8"
 )
 
 // AppendFitted appends b as a value of t, a CHAR, VARCHAR, BINARY or VARBINARY, as CAST does: cut to the
 // length of t and, for CHAR and BINARY, filled up to it with blanks or zero bytes. Length counts
-// characters (code points) for text and bytes for binary.
+// characters (code points) for text and bytes for binary. A caller that fills many rows asks [FitLength]
+// first, since a CHAR may be up to 2 GiB long.
 func AppendFitted(dst, b []byte, t Type) []byte {
 	n, fill := FitLength(b, t)
-	dst = append(dst, b[:n]...)
-	switch {
-	case fill == 0:
-	case t.IsBinary():
-		dst = append(dst, make([]byte, fill)...)
-	default:
-		dst = append(dst, bytes.Repeat([]byte{' '}, fill)...)
+	dst = append(slices.Grow(dst, n+fill), b[:n]...)
+	blank := byte(' ')
+	if t.IsBinary() {
+		blank = 0
+	}
+	for ; fill > 0; fill-- {
+		dst = append(dst, blank)
 	}
 	return dst
 }
