@@ -49,3 +49,99 @@ func (*ShowCurrentCatalog) statement()   {}
 func (*ShowCurrentCatalog) Form() string { return "SHOW CURRENT CATALOG" }
 func (*ShowCreateCatalog) statement()    {}
 func (*ShowCreateCatalog) Form() string  { return "SHOW CREATE CATALOG" }
+
+func (p *parser) catalogName() Ident { return p.objectName("a catalog name", 1).Parts[0] }
+
+// createCatalog: CREATE CATALOG [IF NOT EXISTS] name [COMMENT 'x'] WITH ( … )
+func (p *parser) createCatalog(start int) Statement {
+	s := &CreateCatalog{}
+	p.expect("CREATE", "CATALOG")
+	s.IfNotExists = p.ifNotExists()
+	s.Name = p.catalogName()
+	s.Comment = p.comment()
+	if !p.isWord("WITH") {
+		if s.Comment == nil {
+			p.unexpected("WITH ( 'type' = '…' ) or COMMENT")
+		} else {
+			p.unexpected("WITH ( 'type' = '…' )")
+		}
+	}
+	s.Options = p.optionsClause()
+	s.Pos = p.pos(start)
+	return s
+}
+
+// dropCatalog: DROP CATALOG [IF EXISTS] name
+func (p *parser) dropCatalog(start int) Statement {
+	s := &DropCatalog{}
+	p.expect("DROP", "CATALOG")
+	s.IfExists = p.ifExists()
+	s.Name = p.catalogName()
+	s.Pos = p.pos(start)
+	return s
+}
+
+// useCatalog: USE CATALOG name
+func (p *parser) useCatalog(start int) Statement {
+	p.expect("USE", "CATALOG")
+	name := p.catalogName()
+	return &UseCatalog{p.pos(start), name}
+}
+
+// showCatalogs: SHOW CATALOGS [like]
+func (p *parser) showCatalogs(start int) Statement {
+	p.expect("SHOW", "CATALOGS")
+	like := p.showLike()
+	return &ShowCatalogs{p.pos(start), like}
+}
+
+// showCurrentCatalog: SHOW CURRENT CATALOG
+func (p *parser) showCurrentCatalog(start int) Statement {
+	p.expect("SHOW", "CURRENT", "CATALOG")
+	return &ShowCurrentCatalog{p.pos(start)}
+}
+
+// showCreateCatalog: SHOW CREATE CATALOG name
+func (p *parser) showCreateCatalog(start int) Statement {
+	p.expect("SHOW", "CREATE", "CATALOG")
+	name := p.catalogName()
+	return &ShowCreateCatalog{p.pos(start), name}
+}
+
+func (s *CreateCatalog) print(p *printer) {
+	p.str("CREATE CATALOG ")
+	p.opt(s.IfNotExists, "IF NOT EXISTS ")
+	s.Name.print(p)
+	p.comment(s.Comment)
+	p.options(s.Options)
+}
+
+func (s *DropCatalog) print(p *printer) {
+	p.str("DROP CATALOG ")
+	p.opt(s.IfExists, "IF EXISTS ")
+	s.Name.print(p)
+}
+
+func (s *UseCatalog) print(p *printer) {
+	p.str("USE CATALOG ")
+	s.Name.print(p)
+}
+
+func (s *ShowCatalogs) print(p *printer) {
+	p.str("SHOW CATALOGS")
+	p.showLike(s.Like)
+}
+
+func (*ShowCurrentCatalog) print(p *printer) { p.str("SHOW CURRENT CATALOG") }
+
+func (s *ShowCreateCatalog) print(p *printer) {
+	p.str("SHOW CREATE CATALOG ")
+	s.Name.print(p)
+}
+
+func (*CreateCatalog) children(func(Node))      {}
+func (*DropCatalog) children(func(Node))        {}
+func (*UseCatalog) children(func(Node))         {}
+func (*ShowCatalogs) children(func(Node))       {}
+func (*ShowCurrentCatalog) children(func(Node)) {}
+func (*ShowCreateCatalog) children(func(Node))  {}

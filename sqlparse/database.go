@@ -43,3 +43,95 @@ func (*ShowDatabases) statement()         {}
 func (*ShowDatabases) Form() string       { return "SHOW DATABASES" }
 func (*ShowCurrentDatabase) statement()   {}
 func (*ShowCurrentDatabase) Form() string { return "SHOW CURRENT DATABASE" }
+
+// createDatabase: CREATE DATABASE [IF NOT EXISTS] [catalog.]name [COMMENT 'x'] [WITH ( … )]
+func (p *parser) createDatabase(start int) Statement {
+	s := &CreateDatabase{}
+	p.expect("CREATE", "DATABASE")
+	s.IfNotExists = p.ifNotExists()
+	s.Name = p.databaseName()
+	s.Comment = p.comment()
+	if p.isWord("WITH") {
+		s.Options = p.optionsClause()
+	}
+	s.Pos = p.pos(start)
+	return s
+}
+
+// dropDatabase: DROP DATABASE [IF EXISTS] [catalog.]name [RESTRICT|CASCADE]
+func (p *parser) dropDatabase(start int) Statement {
+	s := &DropDatabase{}
+	p.expect("DROP", "DATABASE")
+	s.IfExists = p.ifExists()
+	s.Name = p.databaseName()
+	if p.accept("CASCADE") {
+		s.Cascade = true
+	} else {
+		p.accept("RESTRICT")
+	}
+	s.Pos = p.pos(start)
+	return s
+}
+
+// useDatabase: USE [catalog.]database
+func (p *parser) useDatabase(start int) Statement {
+	p.expect("USE")
+	name := p.databaseName()
+	return &UseDatabase{p.pos(start), name}
+}
+
+// showDatabases: SHOW DATABASES [{FROM|IN} catalog] [like]
+func (p *parser) showDatabases(start int) Statement {
+	s := &ShowDatabases{}
+	p.expect("SHOW", "DATABASES")
+	if p.accept("FROM") || p.accept("IN") {
+		name := p.catalogName()
+		s.From = &name
+	}
+	s.Like = p.showLike()
+	s.Pos = p.pos(start)
+	return s
+}
+
+// showCurrentDatabase: SHOW CURRENT DATABASE
+func (p *parser) showCurrentDatabase(start int) Statement {
+	p.expect("SHOW", "CURRENT", "DATABASE")
+	return &ShowCurrentDatabase{p.pos(start)}
+}
+
+func (s *CreateDatabase) print(p *printer) {
+	p.str("CREATE DATABASE ")
+	p.opt(s.IfNotExists, "IF NOT EXISTS ")
+	s.Name.print(p)
+	p.comment(s.Comment)
+	p.options(s.Options)
+}
+
+func (s *DropDatabase) print(p *printer) {
+	p.str("DROP DATABASE ")
+	p.opt(s.IfExists, "IF EXISTS ")
+	s.Name.print(p)
+	p.opt(s.Cascade, " CASCADE")
+}
+
+func (s *UseDatabase) print(p *printer) {
+	p.str("USE ")
+	s.Name.print(p)
+}
+
+func (s *ShowDatabases) print(p *printer) {
+	p.str("SHOW DATABASES")
+	if s.From != nil {
+		p.str(" FROM ")
+		s.From.print(p)
+	}
+	p.showLike(s.Like)
+}
+
+func (*ShowCurrentDatabase) print(p *printer) { p.str("SHOW CURRENT DATABASE") }
+
+func (*CreateDatabase) children(func(Node))      {}
+func (*DropDatabase) children(func(Node))        {}
+func (*UseDatabase) children(func(Node))         {}
+func (*ShowDatabases) children(func(Node))       {}
+func (*ShowCurrentDatabase) children(func(Node)) {}

@@ -16,3 +16,62 @@ type ExplainDetail struct {
 
 func (*Explain) statement()   {}
 func (*Explain) Form() string { return "EXPLAIN" }
+
+// explain: EXPLAIN [detail {, detail} | PLAN FOR] statement
+func (p *parser) explain(start int) Statement {
+	s := &Explain{}
+	p.expect("EXPLAIN")
+	if !p.accept("PLAN", "FOR") {
+		for p.err == nil && isExplainDetail(p.tok.kw) {
+			s.Details = append(s.Details, ExplainDetail{At(p.tok.span()), p.tok.kw})
+			p.next()
+			if !p.acceptOp(",") {
+				break
+			}
+			if !isExplainDetail(p.tok.kw) {
+				p.unexpected("ESTIMATED_COST, CHANGELOG_MODE, PLAN_ADVICE or JSON_EXECUTION_PLAN")
+			}
+		}
+	}
+	if p.isWords("STATEMENT", "SET") {
+		p.failAt(Span{start, p.peek(1).end}, "EXPLAIN STATEMENT SET is not supported yet", "")
+		return s
+	}
+	at := p.tok
+	if p.isWord("EXPLAIN") {
+		p.unexpected(explainable)
+	}
+	inner := p.statement(p.forms)
+	switch x := inner.(type) {
+	case *QueryStatement, *Insert:
+	case *CreateTable:
+		if x.As == nil {
+			p.failAt(x.Span(), "EXPLAIN of "+x.Form()+", expected "+explainable, "")
+		}
+	case nil:
+	default:
+		p.failAt(at.span(), "found "+x.Form()+" behind EXPLAIN, expected "+explainable, "")
+	}
+	s.Statement = inner
+	s.Pos = p.pos(start)
+	return s
+}
+
+const explainable = "a query, an INSERT or a CREATE TABLE … AS"
+
+func isExplainDetail(kw string) bool {
+	switch kw {
+	case "ESTIMATED_COST", "CHANGELOG_MODE", "PLAN_ADVICE", "JSON_EXECUTION_PLAN":
+		return true
+	}
+	return false
+}
+
+func (s *Explain) print(p *printer) {
+	p.str("EXPLAIN ")
+	p.list(len(s.Details), func(i int) { p.str(s.Details[i].Name) })
+	p.opt(len(s.Details) > 0, " ")
+	s.Statement.print(p)
+}
+
+func (s *Explain) children(visit func(Node)) { visit(s.Statement) }

@@ -34,3 +34,90 @@ func (s *Insert) Form() string {
 	}
 	return "INSERT INTO"
 }
+
+// insert: [EXECUTE] INSERT {INTO|OVERWRITE} table [hints] [PARTITION ( … )] [( columns )] query [ON CONFLICT …]
+func (p *parser) insert(start int) Statement {
+	s := &Insert{}
+	p.accept("EXECUTE")
+	p.expect("INSERT")
+	if p.accept("OVERWRITE") {
+		s.Overwrite = true
+		p.accept("INTO")
+	} else if !p.accept("INTO") {
+		p.unexpected("INTO or OVERWRITE")
+	}
+	s.Table = p.tableName()
+	s.Hints = p.hints()
+	if p.accept("PARTITION") {
+		p.expectOp("(")
+		for p.err == nil {
+			at := p.tok.start
+			item := PartitionItem{Name: p.ident("a partition column's name")}
+			if p.acceptOp("=") {
+				item.Value = p.expr()
+			}
+			item.Pos = p.pos(at)
+			s.Partition = append(s.Partition, item)
+			if !p.listGoesOn() {
+				break
+			}
+		}
+	}
+	if p.isOp("(") && !p.isQueryAt(1) && !p.peekIsOp(1, "(") {
+		s.Columns = p.identList("a column name")
+	}
+	if !p.isQueryStart() && !p.isOp("(") {
+		if s.Columns == nil {
+			p.unexpected(`"(" and columns, VALUES or a query`)
+		} else {
+			p.unexpected("VALUES or a query")
+		}
+	}
+	s.Query = p.query()
+	if p.isWord("ON") {
+		at := p.tok.start
+		p.expect("ON", "CONFLICT", "DO")
+		c := &OnConflict{Do: p.tok.kw}
+		if !p.accept("ERROR") && !p.accept("NOTHING") && !p.accept("DEDUPLICATE") {
+			p.unexpected("ERROR, NOTHING or DEDUPLICATE")
+		}
+		c.Pos = p.pos(at)
+		s.OnConflict = c
+	}
+	s.Pos = p.pos(start)
+	return s
+}
+
+func (s *Insert) print(p *printer) {
+	if s.Overwrite {
+		p.str("INSERT OVERWRITE ")
+	} else {
+		p.str("INSERT INTO ")
+	}
+	s.Table.print(p)
+	p.hints(s.Hints)
+	if s.Partition != nil {
+		p.str(" PARTITION (")
+		p.list(len(s.Partition), func(i int) {
+			p.name(s.Partition[i].Name.Name)
+			p.clause(" = ", s.Partition[i].Value)
+		})
+		p.str(")")
+	}
+	if s.Columns != nil {
+		p.str(" ")
+		p.names(s.Columns)
+	}
+	p.str(" ")
+	s.Query.print(p)
+	if s.OnConflict != nil {
+		p.str(" ON CONFLICT DO " + s.OnConflict.Do)
+	}
+}
+
+func (s *Insert) children(visit func(Node)) {
+	for _, item := range s.Partition {
+		visitExprs(visit, item.Value)
+	}
+	visit(s.Query)
+}

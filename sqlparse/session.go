@@ -36,3 +36,103 @@ func (*Quit) statement()       {}
 func (*Quit) Form() string     { return "QUIT" }
 func (*Clear) statement()      {}
 func (*Clear) Form() string    { return "CLEAR" }
+
+// set: SET ['key' [= 'value']]
+func (p *parser) set(start int) Statement {
+	s := &Set{}
+	p.expect("SET")
+	switch p.tok.kind {
+	case tokEOF:
+	case tokOp:
+		if !p.isOp(";") {
+			p.unexpected("a key in single quotes")
+		}
+	case tokString, tokUnicode:
+		s.Key = p.stringLiteral("")
+		if p.acceptOp("=") {
+			s.Value = p.settingValue()
+		}
+	default:
+		p.unquotedKey()
+	}
+	s.Pos = p.pos(start)
+	return s
+}
+
+// reset: RESET ['key']
+func (p *parser) reset(start int) Statement {
+	s := &Reset{}
+	p.expect("RESET")
+	if p.tok.kind == tokString || p.tok.kind == tokUnicode {
+		s.Key = p.stringLiteral("")
+	} else if p.tok.kind == tokWord {
+		p.unquotedKey()
+	}
+	s.Pos = p.pos(start)
+	return s
+}
+
+func (p *parser) unquotedKey() {
+	if p.err == nil {
+		p.failAt(p.tok.span(), "found "+p.found(p.tok)+", expected a key in single quotes", "write SET 'key' = 'value'")
+	}
+}
+
+func (p *parser) settingValue() *Literal {
+	if p.tok.kind != tokString && p.tok.kind != tokUnicode && p.err == nil {
+		p.failAt(p.tok.span(), "found "+p.found(p.tok)+", expected a value in single quotes", "write SET 'key' = 'value'")
+	}
+	return p.stringLiteral("a value in single quotes")
+}
+
+func (p *parser) showJobs(start int) Statement {
+	p.expect("SHOW", "JOBS")
+	return &ShowJobs{p.pos(start)}
+}
+
+func (p *parser) help(start int) Statement {
+	p.next()
+	return &Help{p.pos(start)}
+}
+
+func (p *parser) quit(start int) Statement {
+	p.next()
+	return &Quit{p.pos(start)}
+}
+
+func (p *parser) clear(start int) Statement {
+	p.next()
+	return &Clear{p.pos(start)}
+}
+
+func (s *Set) print(p *printer) {
+	p.str("SET")
+	if s.Key != nil {
+		p.str(" ")
+		s.Key.print(p)
+	}
+	if s.Value != nil {
+		p.str(" = ")
+		s.Value.print(p)
+	}
+}
+
+func (s *Reset) print(p *printer) {
+	p.str("RESET")
+	if s.Key != nil {
+		p.str(" ")
+		s.Key.print(p)
+	}
+}
+
+func (*ShowJobs) print(p *printer) { p.str("SHOW JOBS") }
+func (*Help) print(p *printer)     { p.str("HELP") }
+func (*Quit) print(p *printer)     { p.str("QUIT") }
+func (*Clear) print(p *printer)    { p.str("CLEAR") }
+
+func (*Set) children(func(Node))      {}
+func (*Reset) children(func(Node))    {}
+func (*ShowJobs) children(func(Node)) {}
+func (*Help) children(func(Node))     {}
+func (*Quit) children(func(Node))     {}
+func (*Clear) children(func(Node))    {}

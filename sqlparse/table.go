@@ -44,3 +44,114 @@ func (*ShowTables) statement()        {}
 func (*ShowTables) Form() string      { return "SHOW TABLES" }
 func (*ShowCreateTable) statement()   {}
 func (*ShowCreateTable) Form() string { return "SHOW CREATE TABLE" }
+
+// dropTable: DROP [TEMPORARY] TABLE [IF EXISTS] name
+func (p *parser) dropTable(start int) Statement {
+	s := &DropTable{}
+	p.next()
+	s.Temporary = p.accept("TEMPORARY")
+	p.expect("TABLE")
+	s.IfExists = p.ifExists()
+	s.Name = p.tableName()
+	s.Pos = p.pos(start)
+	return s
+}
+
+// describe: {DESCRIBE|DESC} [EXTENDED] name
+func (p *parser) describe(start int) Statement {
+	s := &Describe{}
+	p.next()
+	if p.isWord("EXTENDED") && p.peek(1).kind != tokEOF && p.peek(1).kind != tokOp {
+		p.next()
+		s.Extended = true
+	}
+	s.Name = p.tableName()
+	s.Pos = p.pos(start)
+	return s
+}
+
+// showTables: SHOW TABLES [{FROM|IN} [catalog.]database] [like]
+func (p *parser) showTables(start int) Statement {
+	s := &ShowTables{}
+	p.expect("SHOW", "TABLES")
+	if p.accept("FROM") || p.accept("IN") {
+		name := p.databaseName()
+		s.From = &name
+	}
+	s.Like = p.showLike()
+	s.Pos = p.pos(start)
+	return s
+}
+
+// showCreateTable: SHOW CREATE TABLE name
+func (p *parser) showCreateTable(start int) Statement {
+	p.expect("SHOW", "CREATE", "TABLE")
+	name := p.tableName()
+	return &ShowCreateTable{p.pos(start), name}
+}
+
+// showLike: [[NOT] {LIKE|ILIKE} 'pattern']
+func (p *parser) showLike() *ShowLike {
+	start := p.tok.start
+	l := &ShowLike{}
+	l.Not = p.accept("NOT")
+	switch {
+	case p.accept("LIKE"):
+	case p.accept("ILIKE"):
+		l.IgnoreCase = true
+	default:
+		if l.Not {
+			p.unexpected("LIKE or ILIKE")
+		}
+		return nil
+	}
+	l.Pattern = p.stringLiteral("a pattern in single quotes")
+	l.Pos = p.pos(start)
+	return l
+}
+
+func (s *DropTable) print(p *printer) {
+	p.str("DROP ")
+	p.opt(s.Temporary, "TEMPORARY ")
+	p.str("TABLE ")
+	p.opt(s.IfExists, "IF EXISTS ")
+	s.Name.print(p)
+}
+
+func (s *Describe) print(p *printer) {
+	p.str("DESCRIBE ")
+	p.opt(s.Extended, "EXTENDED ")
+	s.Name.print(p)
+}
+
+func (s *ShowTables) print(p *printer) {
+	p.str("SHOW TABLES")
+	if s.From != nil {
+		p.str(" FROM ")
+		s.From.print(p)
+	}
+	p.showLike(s.Like)
+}
+
+func (s *ShowCreateTable) print(p *printer) {
+	p.str("SHOW CREATE TABLE ")
+	s.Name.print(p)
+}
+
+func (p *printer) showLike(l *ShowLike) {
+	if l == nil {
+		return
+	}
+	p.opt(l.Not, " NOT")
+	if l.IgnoreCase {
+		p.str(" ILIKE ")
+	} else {
+		p.str(" LIKE ")
+	}
+	l.Pattern.print(p)
+}
+
+func (*DropTable) children(func(Node))       {}
+func (*Describe) children(func(Node))        {}
+func (*ShowTables) children(func(Node))      {}
+func (*ShowCreateTable) children(func(Node)) {}

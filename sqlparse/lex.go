@@ -1,0 +1,254 @@
+package sqlparse
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+type tokenKind uint8
+
+const (
+	tokEOF       tokenKind = iota
+	tokWord                // name or keyword
+	tokQuoted              // `name`
+	tokNumber              // 1, 1.5, .5
+	tokApprox              // 1e3
+	tokString              // '…'
+	tokUnicode             // U&'…'
+	tokBinary              // X'…'
+	tokOp                  // punctuation and operators
+	tokHintBegin           // /*+
+	tokHintEnd             // */ of a hint
+	tokBad                 // anything that cannot be SQL; see badToken
+)
+
+// token is one lexical element. text is the source text of it; kw is the
+// upper-case form of a word that is a keyword, else "".
+type token struct {
+	kind       tokenKind
+	reserved   bool
+	start, end int
+	text       string
+	kw         string
+}
+
+func (t *token) span() Span { return Span{t.start, t.end} }
+
+// lexer cuts the text of one statement into tokens. It stops at nothing: what
+// is no SQL becomes a tokBad.
+type lexer struct {
+	src    string
+	pos    int
+	inHint bool
+}
+
+// next returns the next token, skipping space and comments.
+func (l *lexer) next() token {
+	s := l.src
+	i := l.pos
+skip:
+	for i < len(s) {
+		c := s[i]
+		switch {
+		case isSpace(c):
+			i++
+		case c == '-' && strings.HasPrefix(s[i:], "--"):
+			end := scanLineComment(s, i+2)
+			if end < 0 {
+				end = len(s)
+			}
+			i = end
+		case c == '/' && strings.HasPrefix(s[i:], "/*"):
+			if strings.HasPrefix(s[i:], "/*+") && !l.inHint {
+				l.inHint = true
+				return l.token(tokHintBegin, i, i+3)
+			}
+			end := scanBlockComment(s, i+2)
+			if end < 0 {
+				return l.token(tokBad, i, len(s))
+			}
+			i = end
+		default:
+			break skip
+		}
+	}
+	if i >= len(s) {
+		return l.token(tokEOF, len(s), len(s))
+	}
+	c := s[i]
+	switch {
+	case isWordStart(c):
+		if i+1 < len(s) {
+			if (c == 'x' || c == 'X') && s[i+1] == '\'' {
+				return l.quoted(tokBinary, i, i+2, '\'')
+			}
+			if (c == 'u' || c == 'U') && strings.HasPrefix(s[i+1:], "&'") {
+				return l.quoted(tokUnicode, i, i+3, '\'')
+			}
+		}
+		t := l.token(tokWord, i, scanWord(s, i))
+		t.kw, t.reserved = lookupKeyword(t.text)
+		return t
+	case isDigit(c), c == '.' && i+1 < len(s) && isDigit(s[i+1]):
+		return l.number(i)
+	case c == '\'':
+		return l.quoted(tokString, i, i+1, '\'')
+	case c == '`':
+		t := l.quoted(tokQuoted, i, i+1, '`')
+		if t.text == "``" {
+			t.kind = tokBad
+		}
+		return t
+	case c == '"':
+		t := l.quoted(tokString, i, i+1, '"')
+		t.kind = tokBad
+		return t
+	}
+	n := 1
+	switch c {
+	case '<':
+		if i+1 < len(s) && (s[i+1] == '=' || s[i+1] == '>') {
+			n = 2
+		}
+	case '>':
+		if i+1 < len(s) && s[i+1] == '=' {
+			n = 2
+		}
+	case '!':
+		if i+1 < len(s) && s[i+1] == '=' {
+			n = 2
+		} else {
+			return l.token(tokBad, i, i+1)
+		}
+	case '=':
+		if i+1 < len(s) && s[i+1] == '>' {
+			n = 2
+		}
+	case '|':
+		if i+1 < len(s) && s[i+1] == '|' {
+			n = 2
+		}
+	case '*':
+		if l.inHint && i+1 < len(s) && s[i+1] == '/' {
+			l.inHint = false
+			return l.token(tokHintEnd, i, i+2)
+		}
+	case '(', ')', ',', ';', '.', '+', '-', '/', '%', '[', ']', '{', '}', '?', ':':
+	default:
+		return l.token(tokBad, i, i+1)
+	}
+	return l.token(tokOp, i, i+n)
+}
+
+func (l *lexer) token(kind tokenKind, start, end int) token {
+	l.pos = end
+	return token{kind: kind, start: start, end: end, text: l.src[start:end]}
+}
+
+// quoted reads to the end of a quote that was opened before from.
+func (l *lexer) quoted(kind tokenKind, start, from int, quote byte) token {
+	for {
+		end := scanQuoted(l.src, from, quote)
+		if end < 0 {
+			return l.token(tokBad, start, len(l.src))
+		}
+		if end < len(l.src) && l.src[end] == quote {
+			from = end + 1
+			continue
+		}
+		return l.token(kind, start, end)
+	}
+}
+
+// number reads 1, 1.5, 1., .5, 1e3, 1.5E-3. Letters right behind it make it bad.
+func (l *lexer) number(start int) token {
+	end, kind := scanNumber(l.src, start)
+	return l.token(kind, start, end)
+}
+
+// badToken says what is wrong with a tokBad.
+func badToken(t token) *Error {
+	e := &Error{Span: t.span()}
+	switch c := t.text[0]; {
+	case strings.HasPrefix(t.text, "/*"):
+		e.Msg, e.Span.End = "the comment that starts here is not closed", t.start+2
+		e.Hint = "close it with */"
+	case c == '"' && (len(t.text) == 1 || t.text[len(t.text)-1] != '"'):
+		e.Msg, e.Span.End = `the quote " that starts here is not closed`, t.start+1
+		e.Hint = hintDoubleQuote
+	case c == '"':
+		e.Msg = "found " + quoteFound(t.text) + ", but double quotes are not used in Flink SQL"
+		e.Hint = hintDoubleQuote
+	case t.text == "``":
+		e.Msg = "found ``, but a name cannot be empty"
+	case c == '`':
+		e.Msg, e.Span.End = "the back-quoted name that starts here is not closed", t.start+1
+		e.Hint = "close it with `; write a back-quote inside a name twice"
+	case strings.Contains(t.text, "'"):
+		q := strings.IndexByte(t.text, '\'')
+		e.Span = Span{t.start + q, t.start + q + 1}
+		e.Msg = "the string that starts here is not closed"
+		e.Hint = "close it with '; write a single quote inside a string twice"
+	case isDigit(c) || c == '.':
+		e.Msg = "found " + quoteFound(t.text) + ", expected a number"
+		e.Hint = "a name that starts with a digit is written in back-quotes"
+	case c == '!':
+		e.Msg, e.Hint = `found "!"`, "not equal is <> or !="
+	case c == '\\':
+		e.Msg, e.Hint = `found "\"`, "a single quote inside a string is written twice, not with a backslash"
+	default:
+		e.Msg = "found " + quoteFound(t.text) + ", which is not part of SQL"
+	}
+	return e
+}
+
+const hintDoubleQuote = "use back-quotes for names and single quotes for strings"
+
+// quoteFound shows a piece of the text in an error, shortened, on one line.
+func quoteFound(s string) string {
+	const max = 40
+	cut := ""
+	if len(s) > max {
+		n := max
+		for n > 0 && !utf8.RuneStart(s[n]) {
+			n--
+		}
+		s, cut = s[:n], "…"
+	}
+	s = strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' || r == '\t' {
+			return ' '
+		}
+		if r < ' ' || r == 0x7f {
+			return utf8.RuneError
+		}
+		return r
+	}, s)
+	return `"` + s + cut + `"`
+}
+
+// checkText refuses what no later stage should have to look for: too much,
+// bytes that are not UTF-8, NUL.
+func checkText(s string) *Error {
+	if len(s) > MaxStatement {
+		return &Error{Span: Span{0, 0}, Msg: fmt.Sprintf("the statement has more than %d MiB, the longest allowed", MaxStatement>>20),
+			Hint: "split it into several statements"}
+	}
+	if i := strings.IndexByte(s, 0); i >= 0 {
+		return &Error{Span: Span{i, i + 1}, Msg: "found a NUL byte, which SQL text cannot hold"}
+	}
+	if !utf8.ValidString(s) {
+		i := 0
+		for {
+			r, n := utf8.DecodeRuneInString(s[i:])
+			if r == utf8.RuneError && n == 1 {
+				break
+			}
+			i += n
+		}
+		return &Error{Span: Span{i, i + 1}, Msg: fmt.Sprintf("found byte 0x%02X, which is not UTF-8", s[i]),
+			Hint: "save the text as UTF-8"}
+	}
+	return nil
+}
