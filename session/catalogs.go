@@ -48,7 +48,9 @@ func (s *Session) useCatalog(st *sqlparse.UseCatalog) (*Result, error) {
 }
 
 func (s *Session) showCatalogs(st *sqlparse.ShowCatalogs) (*Result, error) {
-	return list("catalog name", filterLike(s.catalogs.ListCatalogs(), st.Like)), nil
+	r := list("catalog name", filterLike(s.catalogs.ListCatalogs(), st.Like))
+	r.Message = "Catalogs are kept in memory and are gone with this session." // the catalog store generic_in_memory
+	return r, nil
 }
 
 // showCreateCatalog prints the statement in Flink 2's form. Only values of options that are declared

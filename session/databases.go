@@ -28,6 +28,10 @@ func (s *Session) createDatabase(ctx context.Context, st *sqlparse.CreateDatabas
 	}
 	c, err := s.catalogs.Catalog(ctx, in)
 	if err != nil {
+		var named *catalog.Error
+		if errors.As(err, &named) && named.Name == in {
+			err = &catalog.Error{Name: in, Msg: fmt.Sprintf("Catalog %s does not exist", in), Hint: named.Hint}
+		}
 		return nil, err
 	}
 	if c.Stores()&catalog.StoresOptions == 0 && len(options) > 0 {

@@ -50,6 +50,9 @@ func (s *Session) submit(ctx context.Context, plan *planner.Plan) (*exec.Job, er
 	if err != nil {
 		return nil, err
 	}
+	if len(g.Hooks) > 0 {
+		s.openJournal()
+	}
 	encoded, err := job.Encode(g)
 	if err != nil {
 		return nil, err

@@ -100,8 +100,19 @@ func idlePrefixes() []string {
 		"restart-strategy", "security.", "slot.", "slotmanager.", "sql-client.", "sql-gateway.", "state.", "table.builtin-",
 		"table.catalog-modification.", "table.exec.async-", "table.exec.disabled-operators", "table.exec.mini-batch.",
 		"table.exec.operator-fusion-codegen.", "table.exec.resource.", "table.exec.shuffle-mode", "table.exec.sort.",
-		"table.exec.source.idle-timeout", "table.exec.spill-", "table.exec.state.", "table.exec.uid.", "table.exec.window-agg.",
+		"table.exec.spill-", "table.exec.state.", "table.exec.uid.", "table.exec.window-agg.",
 		"table.generated-code.", "table.optimizer.", "table.plan.", "table.resources.", "taskmanager.", "web.", "yarn.", "zookeeper.",
+	}
+}
+
+// refusedPrefixes begin the keys of Flink that would change what is computed or stored. Until they do they
+// are refused, with a word of their own.
+func refusedPrefixes() []string {
+	return []string{
+		"execution.state-recovery.", "sql-client.execution.", "table.cdc-source.", "table.column-expansion-strategy",
+		"table.dynamic-table-options.", "table.exec.deduplicate.", "table.exec.interval-join.",
+		"table.exec.legacy-", "table.exec.rank.", "table.exec.simplify-operator-name-enabled", "table.exec.sink.",
+		"table.exec.source.", "table.exec.unbounded-over.", "table.ml.", "table.catalog-store.",
 	}
 }
 
@@ -195,7 +206,11 @@ func (s *Session) setOption(key, value string) (warning string, err error) {
 }
 
 func isIdle(key string) bool {
-	for _, p := range idlePrefixes() {
+	return !hasPrefix(key, refusedPrefixes()) && hasPrefix(key, idlePrefixes())
+}
+
+func hasPrefix(key string, prefixes []string) bool {
+	for _, p := range prefixes {
 		if strings.HasPrefix(key, p) {
 			return true
 		}
@@ -208,6 +223,9 @@ func (o *options) unknown(key string) *unknownOption {
 	keys := make([]string, len(o.table))
 	for i, opt := range o.table {
 		keys[i] = opt.Key
+	}
+	if hasPrefix(key, refusedPrefixes()) {
+		return &unknownOption{msg: fmt.Sprintf("option '%s' is not supported yet", key), hint: "it would change results, so it is not ignored"}
 	}
 	e := &unknownOption{msg: fmt.Sprintf("unknown option '%s'", key), hint: "SET; lists the options"}
 	if c := connector.Closest(key, keys); c != "" {
@@ -288,7 +306,7 @@ func (s *Session) listOptions() *Result {
 // row is an option's line in SET. The caller holds the lock.
 func (o *options) row(key string) []any {
 	if v, ok := o.idle[key]; ok {
-		if secretKey(key) {
+		if sqlparse.IsSecretKey(key) {
 			v = connector.Mask
 		}
 		return []any{key, connector.ScrubURL(v), "has no effect here"}
@@ -298,16 +316,6 @@ func (o *options) row(key string) []any {
 		return []any{key, v, ""}
 	}
 	return []any{key, v, "default"}
-}
-
-// secretKey reports whether an idle key is of a kind that holds secrets.
-func secretKey(key string) bool {
-	for _, word := range []string{"password", "secret", "token", "key", "credential", "auth"} {
-		if strings.Contains(key, word) {
-			return true
-		}
-	}
-	return false
 }
 
 // showOption gives one option.

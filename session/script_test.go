@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-sql/sluice/catalog"
-	jdbccatalog "github.com/sluice-sql/sluice/catalog/jdbc"
 	memorycatalog "github.com/sluice-sql/sluice/catalog/memory"
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
@@ -82,7 +81,7 @@ func newWorld(t *testing.T, options map[string]string) *world {
 	}}
 	s, err := session.New(session.Config{
 		Env:      w.env,
-		Catalogs: []catalog.Factory{memorycatalog.Factory{}, jdbccatalog.Factory{}},
+		Catalogs: []catalog.Factory{memorycatalog.Factory{}},
 		Options:  all,
 	})
 	require.NoError(t, err)
@@ -171,6 +170,9 @@ func (w *world) statement(t *testing.T, text session.Text, unordered bool) (stri
 	case session.Help:
 		b.WriteString(res.Message + "\n")
 	case session.Rows:
+		if res.Message != "" {
+			b.WriteString("info: " + res.Message + "\n")
+		}
 		var head []string
 		for _, c := range res.Schema.Columns {
 			if res.IsQuery {

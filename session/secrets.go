@@ -8,8 +8,9 @@ import (
 	"github.com/sluice-sql/sluice/sqlparse"
 )
 
-// mask prepares a statement for being shown and kept: every value of its WITH clause (or of a SET) that
-// is not declared public is masked at equal length, so that positions stay right.
+// mask goes beyond sqlparse.MaskSecrets, which knows secrets by the names of their keys: every value of a
+// WITH clause that its type or connector does not declare public is masked at equal length, so that
+// positions stay right, and kept out of messages.
 func (s *Session) mask(x *execution) {
 	stmt := x.stmt
 	if ex, ok := stmt.(*sqlparse.Explain); ok {
@@ -33,7 +34,7 @@ func (s *Session) mask(x *execution) {
 		f, _ := s.tableFactory(c, map[string]string{"connector": name})
 		declared, items = tableOptions(f), st.Options.Items
 	case *sqlparse.Set:
-		if st.Value != nil && secretKey(st.Key.Text) {
+		if st.Value != nil && sqlparse.IsSecretKey(st.Key.Text) {
 			items = []sqlparse.Option{{Key: st.Key, Value: st.Value}}
 		}
 	}

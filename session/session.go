@@ -34,6 +34,7 @@ type Session struct {
 	catalogs *catalog.CatalogManager
 	runtime  *exec.Runtime
 	options  *options
+	journal  sync.Once
 
 	mu      sync.Mutex
 	current *exec.Job // the job that the statement at hand waits for or streams from
@@ -59,11 +60,32 @@ func New(cfg Config) (*Session, error) {
 	}
 	s.catalogs = m
 	s.runtime = &exec.Runtime{Registry: s.registry, Live: m.Live}
-	if cfg.Env.StateDir != "" {
-		s.runtime.Store = store.New(cfg.Env.StateDir)
+	m.OnOpen = func(ctx context.Context, name string, c catalog.Catalog) {
+		if _, ok := c.(catalog.Sweeper); ok {
+			s.openJournal()
+			s.runtime.Recover(ctx, name, c)
+		}
 	}
-	m.OnOpen = s.runtime.Recover
 	return s, nil
+}
+
+// openJournal opens the journal of jobs, once, before the first job that writes and before the first
+// recovery: a session that only reads touches no file of its own. Where no journal can be kept jobs run
+// without one, which costs the report on a commit whose outcome is in doubt, and nothing else.
+func (s *Session) openJournal() {
+	s.journal.Do(func() {
+		if s.env.StateDir == "" {
+			return
+		}
+		st, err := store.Open(s.env.StateDir)
+		if err != nil {
+			if s.env.Err != nil {
+				fmt.Fprintf(s.env.Err, "[WARNING] no journal of jobs is kept: %v\n", err)
+			}
+			return
+		}
+		s.runtime.Store = st
+	})
 }
 
 // Close cancels the jobs that still run, waits for their hooks, and closes the catalogs.
@@ -76,6 +98,19 @@ func (s *Session) Close() error {
 func (s *Session) Option(key string) string {
 	v, _ := s.options.get(key)
 	return v
+}
+
+// Zone returns the session's time zone.
+func (s *Session) Zone() *time.Location { return location(s.Option(keyZone)) }
+
+// Masked returns a statement's text without its secrets, at equal length: as it may be kept.
+func (s *Session) Masked(sql string) string {
+	x := s.execution(Text{SQL: sql})
+	if stmt, err := sqlparse.Parse(sql); err == nil {
+		x.stmt = stmt
+		s.mask(x)
+	}
+	return s.scrubSource(x, x.masked.SQL)
 }
 
 // CurrentCatalog returns the name of the current catalog.
@@ -94,12 +129,19 @@ type execution struct {
 	secrets []string
 }
 
+// execution begins a statement, not yet parsed.
+func (s *Session) execution(t Text) *execution {
+	x := &execution{text: t, masked: t}
+	x.masked.SQL = sqlparse.MaskSecrets(t.SQL)
+	return x
+}
+
 // Execute runs one statement. Its errors are *Error. When ctx ends the statement's job is canceled, and
 // Execute returns once the job's hooks have run. The rows of a query stream through the Result, which the
 // caller closes; the other statements have ended when Execute returns.
 func (s *Session) Execute(ctx context.Context, t Text) (*Result, error) {
 	began := s.env.Clock()
-	x := &execution{text: t, masked: t}
+	x := s.execution(t)
 	stmt, err := sqlparse.Parse(t.SQL)
 	if err != nil {
 		return nil, s.fail(x, err)

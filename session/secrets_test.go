@@ -1,0 +1,78 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-sql/sluice/catalog"
+	memorycatalog "github.com/sluice-sql/sluice/catalog/memory"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/session"
+)
+
+// vault is a catalog type with a secret. It cannot be opened with the password "wrong-password", and
+// says so as a careless driver does.
+type vault struct{ memorycatalog.Factory }
+
+func (vault) Type() string { return "vault" }
+
+func (vault) Options() []connector.Option {
+	return []connector.Option{
+		{Key: "url", Public: true, Doc: "where it is"},
+		{Key: "user", Doc: "who asks"},
+		{Key: "password", Required: true, Doc: "the password"},
+	}
+}
+
+func (f vault) Catalog(name string, properties map[string]string, env *connector.Env) (catalog.Catalog, error) {
+	c, err := f.Factory.Catalog(name, map[string]string{}, env)
+	if err != nil {
+		return nil, err
+	}
+	return &vaultCatalog{Catalog: c, password: properties["password"]}, nil
+}
+
+type vaultCatalog struct {
+	catalog.Catalog
+	password string
+}
+
+func (c *vaultCatalog) Open(context.Context) error {
+	if c.password == "wrong-password" {
+		return errors.New("login failed: dsn=db://me:wrong-password@host, password wrong-password refused")
+	}
+	return nil
+}
+
+func (c *vaultCatalog) ListTables(context.Context, string) ([]string, error) {
+	return nil, fmt.Errorf("connection lost (password %s)", c.password)
+}
+
+// No secret that a catalog was created with is in anything that leaves the session.
+func TestSecretsStayInside(t *testing.T) {
+	w := newWorld(t, nil)
+	s, err := session.New(session.Config{Env: w.env, Catalogs: []catalog.Factory{memorycatalog.Factory{}, vault{}}})
+	require.NoError(t, err)
+	defer s.Close()
+	w.Session = s
+	run := func(sql string) string {
+		out := w.script(t, sql, false)
+		for _, secret := range []string{"wrong-password", "s3cr3t", "alice"} {
+			require.NotContains(t, out, secret, sql)
+		}
+		return out
+	}
+	require.Equal(t, "ok\n", run("CREATE CATALOG v WITH ('type'='vault', 'url'='db://bob:s3cr3t@host/x', 'user'='alice', 'password'='s3cr3t')"))
+	require.Equal(t, "result\nCREATE CATALOG `v`\nWITH (\n  'password' = '****',\n  'type' = 'vault',\n  'url' = 'db://bob:****@host/x',\n  'user' = '****'\n)\n\n",
+		run("SHOW CREATE CATALOG v"))
+	require.Contains(t, run("SHOW TABLES FROM v.`default`"), "connection lost (password ****)")
+	require.Contains(t, run("CREATE CATALOG v2 WITH ('type'='vault', 'password'='wrong-password')"), "password **** refused")
+	require.Contains(t, run("CREATE CATALOG v2 WITH ('type'='vault', 'password'='s3cr3t', 'pasword'='s3cr3t')"), "did you mean 'password'?")
+	// Not even where the statement cannot be read.
+	require.Contains(t, run("CREATE CATALOG v2 WITH ('type'='vault', 'password'='wrong-password' 'user'='alice')"), "1:")
+	require.Contains(t, run("SELECT nope, 's3cr3t' FROM (VALUES 1) AS x (y)"), "******")
+}
