@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/sluice-sql/sluice/planner"
 	"github.com/sluice-sql/sluice/sqlparse"
@@ -22,8 +21,7 @@ func (s *Session) createTableAs(ctx context.Context, x *execution, st *sqlparse.
 		return nil, err
 	}
 	if plan.Exists {
-		return &Result{Kind: Notice, Message: fmt.Sprintf("Table (or view) %s.%s already exists in Catalog %s.",
-			plan.Target.Database, plan.Target.Object, plan.Target.Catalog)}, nil
+		return &Result{Kind: Notice, Message: alreadyExists(plan.Target)}, nil
 	}
 	return s.write(ctx, plan)
 }

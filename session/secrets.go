@@ -26,12 +26,15 @@ func (s *Session) mask(x *execution) {
 		if st.Options == nil {
 			return
 		}
-		name, _ := st.Options.Get("connector")
+		options := map[string]string{}
+		if name, ok := st.Options.Get("connector"); ok {
+			options["connector"] = name
+		}
 		c, _ := s.catalogs.Live(s.identify(st.Name).Catalog)
 		if c == nil {
 			c, _ = s.catalogs.Live(s.CurrentCatalog())
 		}
-		f, _ := s.tableFactory(c, map[string]string{"connector": name})
+		f, _ := s.tableFactory(c, options)
 		declared, items = tableOptions(f), st.Options.Items
 	case *sqlparse.Set:
 		if st.Value != nil && sqlparse.IsSecretKey(st.Key.Text) {
