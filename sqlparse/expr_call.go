@@ -353,8 +353,8 @@ func (p *parser) argumentValue() Expr {
 	if p.accept("PARTITION", "BY") {
 		a.PartitionBy = p.partitionColumns()
 	}
-	if p.isWord("ORDER") {
-		a.OrderBy = p.orderBy()
+	if p.accept("ORDER", "BY") {
+		a.OrderBy = p.tableOrder()
 	}
 	a.Pos = p.pos(start)
 	return a
@@ -367,6 +367,21 @@ func (p *parser) partitionColumns() []Expr {
 		return e.(*Row).Items
 	}
 	return []Expr{e}
+}
+
+// tableOrder: ( item, … ) or one item
+func (p *parser) tableOrder() []OrderItem {
+	if !p.acceptOp("(") {
+		return []OrderItem{p.orderItem()}
+	}
+	var list []OrderItem
+	for p.err == nil {
+		list = append(list, p.orderItem())
+		if !p.listGoesOn() {
+			break
+		}
+	}
+	return list
 }
 
 // window: name or ( [name] [PARTITION BY …] [ORDER BY …] [frame] )
@@ -618,8 +633,9 @@ func (a *TableArg) print(p *printer) {
 		}
 	}
 	if a.OrderBy != nil {
-		p.str(" ")
-		p.orderBy(a.OrderBy)
+		p.str(" ORDER BY (")
+		p.orderItems(a.OrderBy)
+		p.str(")")
 	}
 }
 

@@ -136,7 +136,7 @@ func (p *parser) joins() TableExpr {
 		switch {
 		case j.Kind == CrossJoin || j.Natural:
 			if p.isWord("ON") || p.isWord("USING") {
-				p.unexpected("no condition for a CROSS or NATURAL join")
+				p.failAt(p.tok.span(), "found "+p.found(p.tok)+", but a CROSS or NATURAL join has no condition", "")
 			}
 		case p.accept("ON"):
 			j.On = p.expr()

@@ -178,7 +178,7 @@ func badToken(t token) *Error {
 		e.Msg, e.Span.End = `the quote " that starts here is not closed`, t.start+1
 		e.Hint = hintDoubleQuote
 	case c == '"':
-		e.Msg = "found " + quoteFound(t.text) + ", but double quotes are not used in Flink SQL"
+		e.Msg = "found " + t.text[:1] + strings.Trim(quoteFound(t.text), `"`) + `", but Flink SQL has no double quotes`
 		e.Hint = hintDoubleQuote
 	case t.text == "``":
 		e.Msg = "found ``, but a name cannot be empty"
@@ -189,7 +189,7 @@ func badToken(t token) *Error {
 		q := strings.IndexByte(t.text, '\'')
 		e.Span = Span{t.start + q, t.start + q + 1}
 		e.Msg = "the string that starts here is not closed"
-		e.Hint = "close it with '; write a single quote inside a string twice"
+		e.Hint = "close it with '; a single quote inside a string is written twice, not with a backslash"
 	case isDigit(c) || c == '.':
 		e.Msg = "found " + quoteFound(t.text) + ", expected a number"
 		e.Hint = "a name that starts with a digit is written in back-quotes"

@@ -279,8 +279,12 @@ func (p *parser) pos(start int) Pos { return At(Span{start, max(p.prev, start)})
 func (p *parser) enter() {
 	p.depth++
 	if p.depth > MaxDepth {
-		p.failAt(p.tok.span(), fmt.Sprintf("the statement is nested more than %d levels deep, the most allowed", MaxDepth), "")
+		p.tooDeep()
 	}
+}
+
+func (p *parser) tooDeep() {
+	p.failAt(p.tok.span(), fmt.Sprintf("the statement is nested more than %d levels deep, the most allowed", MaxDepth), "")
 }
 
 func (p *parser) leave() { p.depth-- }

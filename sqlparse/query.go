@@ -279,30 +279,35 @@ func (p *parser) orderBy() []OrderItem {
 	p.expect("ORDER", "BY")
 	var list []OrderItem
 	for p.err == nil {
-		start := p.tok.start
-		o := OrderItem{Expr: p.expr()}
-		if p.accept("DESC") {
-			o.Desc = true
-		} else {
-			p.accept("ASC")
-		}
-		if p.accept("NULLS") {
-			switch {
-			case p.accept("FIRST"):
-				o.Nulls = NullsFirst
-			case p.accept("LAST"):
-				o.Nulls = NullsLast
-			default:
-				p.unexpected("FIRST or LAST")
-			}
-		}
-		o.Pos = p.pos(start)
-		list = append(list, o)
+		list = append(list, p.orderItem())
 		if !p.acceptOp(",") {
 			break
 		}
 	}
 	return list
+}
+
+// orderItem: expr [ASC|DESC] [NULLS {FIRST|LAST}]
+func (p *parser) orderItem() OrderItem {
+	start := p.tok.start
+	o := OrderItem{Expr: p.expr()}
+	if p.accept("DESC") {
+		o.Desc = true
+	} else {
+		p.accept("ASC")
+	}
+	if p.accept("NULLS") {
+		switch {
+		case p.accept("FIRST"):
+			o.Nulls = NullsFirst
+		case p.accept("LAST"):
+			o.Nulls = NullsLast
+		default:
+			p.unexpected("FIRST or LAST")
+		}
+	}
+	o.Pos = p.pos(start)
+	return o
 }
 
 // values: VALUES row {, row}, a row being ( expr, … ), ROW( expr, … ) or expr
@@ -396,6 +401,10 @@ func (p *printer) subquery(q Query) {
 
 func (p *printer) orderBy(list []OrderItem) {
 	p.str("ORDER BY ")
+	p.orderItems(list)
+}
+
+func (p *printer) orderItems(list []OrderItem) {
 	p.list(len(list), func(i int) {
 		list[i].Expr.print(p)
 		p.opt(list[i].Desc, " DESC")

@@ -240,7 +240,7 @@ func (s *Splitter) next(final bool) (StatementText, bool, error) {
 		s.pos += skipBOM(s.text)
 	}
 	text := s.text
-	for s.pos < len(text) {
+	for s.pos < len(text) || final && s.mode == 'w' {
 		if s.first > 0 && s.pos-s.first > MaxStatement {
 			break
 		}
@@ -290,7 +290,8 @@ func (s *Splitter) next(final bool) (StatementText, bool, error) {
 			s.token(s.pos+1, "")
 		case isDigit(c), c == '.' && isDigit(next):
 			end, _ := scanNumber(text, s.pos)
-			if end+2 >= len(text) && !final { // 1e- may go on
+			exponent := end+1 == len(text) && (text[end] == '-' || text[end] == '+') && text[end-1]|0x20 == 'e'
+			if (end == len(text) || exponent) && !final {
 				return StatementText{}, false, nil
 			}
 			s.token(end, "")

@@ -236,9 +236,12 @@ func (p *parser) notAStatement() {
 	e := &Error{Span: t.span(), Msg: "found " + p.found(t) + ", expected a statement"}
 	var second []string
 	for _, f := range p.forms {
-		words := strings.Fields(f.Lead)
-		if words[0] == t.kw && len(words) > 1 {
-			second = append(second, strings.Trim(words[1], "[]{}"))
+		if rest, ok := strings.CutPrefix(f.Lead, t.kw+" "); ok && t.kw != "" {
+			if i := strings.LastIndexByte(rest, ']'); i >= 0 {
+				rest = rest[i+2:]
+			}
+			word, _, _ := strings.Cut(rest, " ")
+			second = append(second, word)
 		}
 	}
 	if len(second) > 0 {

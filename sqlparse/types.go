@@ -107,26 +107,40 @@ func (p *parser) typeName() TypeName {
 	p.enter()
 	defer p.leave()
 	start, height := p.tok.start, p.height
+	p.height = 0 // of a type: how deep it nests
 	t := p.baseType()
+	p.nestType()
 	for p.err == nil {
 		switch {
 		case p.isWord("NOT") && p.peekIsWord(1, "NULL"):
 			p.accept("NOT", "NULL")
 			t = withNotNull(t, p.pos(start))
+			continue
 		case p.isWord("NULL") && !p.peekIsWord(1, "ON"):
 			p.next()
+			continue
 		case p.accept("ARRAY"):
 			t = &ArrayType{Pos: p.pos(start), Elem: t}
-			p.grow()
+			p.nestType()
+			continue
 		case p.accept("MULTISET"):
 			t = &MultisetType{Pos: p.pos(start), Elem: t}
-			p.grow()
-		default:
-			p.height = height
-			return t
+			p.nestType()
+			continue
 		}
+		break
 	}
+	p.height = max(height, p.height)
 	return t
+}
+
+// nestType counts a level of a type: INT ARRAY ARRAY is as deep as
+// ARRAY<ARRAY<INT>>, as which it is printed.
+func (p *parser) nestType() {
+	p.height++
+	if p.depth+p.height > MaxDepth {
+		p.tooDeep()
+	}
 }
 
 // withNotNull sets NOT NULL and the span that includes it.
