@@ -1,0 +1,268 @@
+package expr
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sluice-sql/sluice/types"
+)
+
+// dateFormat is a compiled format of DATE_FORMAT and TO_TIMESTAMP, written as in Java: yyyy-MM-dd
+// HH:mm:ss.SSS. Letters stand for fields, text between single quotes and all signs for themselves.
+type dateFormat []formatField
+
+// formatField is a letter with its count, or, with letter 0, text.
+type formatField struct {
+	letter byte
+	count  int
+	text   string
+}
+
+func compileFormat(s string) (dateFormat, error) {
+	var f dateFormat
+	literal := func(t string) {
+		if n := len(f); n > 0 && f[n-1].letter == 0 {
+			f[n-1].text += t
+			return
+		}
+		f = append(f, formatField{text: t})
+	}
+	for i := 0; i < len(s); {
+		c := s[i]
+		switch {
+		case c == '\'':
+			end := strings.IndexByte(s[i+1:], '\'')
+			if end < 0 {
+				return nil, failure("format '"+s+"': a quote is not closed", "")
+			}
+			if end == 0 {
+				literal("'")
+			} else {
+				literal(s[i+1 : i+1+end])
+			}
+			i += end + 2
+		case c|0x20 >= 'a' && c|0x20 <= 'z':
+			n := 1
+			for i+n < len(s) && s[i+n] == c {
+				n++
+			}
+			if !strings.ContainsRune("yuMLdDEaHhkKmsSQw", rune(c)) {
+				return nil, failure(fmt.Sprintf("format '%s': the letter %c is not supported", s, c),
+					"use y M d D E a H h k K m s S Q w, and quotes around text")
+			}
+			if c == 'u' {
+				c = 'y'
+			}
+			if c == 'L' {
+				c = 'M'
+			}
+			f = append(f, formatField{letter: c, count: n})
+			i += n
+		default:
+			literal(string(c))
+			i++
+		}
+	}
+	return f, nil
+}
+
+// append appends the text of a day and the nanoseconds of its time.
+func (f dateFormat) append(dst []byte, days int32, nanos int64) []byte {
+	y, m, d := types.CivilFromDays(days)
+	hour := int(nanos / 3_600_000_000_000)
+	number := func(n, width int) []byte {
+		start := len(dst)
+		dst = strconv.AppendInt(dst, int64(n), 10)
+		for len(dst)-start < width {
+			dst = append(dst, 0)
+			copy(dst[start+1:], dst[start:])
+			dst[start] = '0'
+		}
+		return dst
+	}
+	for _, x := range f {
+		switch x.letter {
+		case 0:
+			dst = append(dst, x.text...)
+		case 'y':
+			if x.count == 2 {
+				dst = number(y%100, 2)
+			} else {
+				dst = number(y, x.count)
+			}
+		case 'M':
+			dst = named(dst, number, m, x.count, time.Month(m).String())
+		case 'd':
+			dst = number(d, x.count)
+		case 'D':
+			dst = number(int(unitDOY.extractDate(days)), x.count)
+		case 'E':
+			dst = named(dst, nil, 0, max(x.count, 3), time.Weekday(weekday(days)).String())
+		case 'a':
+			if hour < 12 {
+				dst = append(dst, "AM"...)
+			} else {
+				dst = append(dst, "PM"...)
+			}
+		case 'H':
+			dst = number(hour, x.count)
+		case 'h':
+			dst = number((hour+11)%12+1, x.count)
+		case 'k':
+			dst = number((hour+23)%24+1, x.count)
+		case 'K':
+			dst = number(hour%12, x.count)
+		case 'm':
+			dst = number(int(nanos/60_000_000_000%60), x.count)
+		case 's':
+			dst = number(int(nanos/1_000_000_000%60), x.count)
+		case 'S':
+			frac := fmt.Sprintf("%09d", nanos%1_000_000_000)
+			for len(frac) < x.count {
+				frac += "0"
+			}
+			dst = append(dst, frac[:x.count]...)
+		case 'Q':
+			dst = number((m+2)/3, x.count)
+		case 'w':
+			dst = number(int(unitWeek.extractDate(days)), x.count)
+		}
+	}
+	return dst
+}
+
+// named writes a month or weekday: a number for one or two letters, a short name for three, else the name.
+func named(dst []byte, number func(n, width int) []byte, n, count int, name string) []byte {
+	switch {
+	case count < 3:
+		return number(n, count)
+	case count == 3:
+		return append(dst, name[:3]...)
+	}
+	return append(dst, name...)
+}
+
+// parse reads a text in full. It reports false when the text does not fit or names no real moment.
+func (f dateFormat) parse(s string) (days int32, nanos int64, ok bool) {
+	y, m, d, doy := 1970, 1, 1, 0
+	hour, minute, second, frac := 0, 0, 0, 0
+	pm, twelve := -1, false
+	for k, x := range f {
+		if x.letter == 0 {
+			rest, found := strings.CutPrefix(s, x.text)
+			if !found {
+				return 0, 0, false
+			}
+			s = rest
+			continue
+		}
+		switch {
+		case x.letter == 'E':
+			n := cutName(s, x.count, 7, func(i int) string { return time.Weekday(i).String() })
+			if n.size == 0 {
+				return 0, 0, false
+			}
+			s = s[n.size:]
+			continue
+		case x.letter == 'M' && x.count >= 3:
+			n := cutName(s, x.count, 12, func(i int) string { return time.Month(i + 1).String() })
+			if n.size == 0 {
+				return 0, 0, false
+			}
+			m, s = n.index+1, s[n.size:]
+			continue
+		case x.letter == 'a':
+			if len(s) < 2 || (s[0]|0x20 != 'a' && s[0]|0x20 != 'p') || s[1]|0x20 != 'm' {
+				return 0, 0, false
+			}
+			pm = b2i(s[0]|0x20 == 'p')
+			s = s[2:]
+			continue
+		}
+		// A number: of exactly its count where another number follows at once, else as long as it goes.
+		most := 10
+		if x.letter == 'S' || k+1 < len(f) && f[k+1].letter != 0 {
+			most = x.count
+		}
+		n := 0
+		for n < len(s) && n < most && '0' <= s[n] && s[n] <= '9' {
+			n++
+		}
+		if n == 0 || n < x.count && x.letter != 'S' || x.letter == 'S' && n < x.count {
+			return 0, 0, false
+		}
+		v, err := strconv.Atoi(s[:n])
+		if err != nil {
+			return 0, 0, false
+		}
+		digits := s[:n]
+		s = s[n:]
+		switch x.letter {
+		case 'y':
+			y = v
+			if x.count == 2 && n == 2 {
+				y = 2000 + v
+			}
+		case 'M':
+			m = v
+		case 'd':
+			d = v
+		case 'D':
+			doy = v
+		case 'H', 'k':
+			if x.letter == 'k' && v == 24 {
+				v = 0
+			}
+			hour = v
+		case 'h', 'K':
+			if x.letter == 'h' && v == 12 {
+				v = 0
+			}
+			if v > 11 {
+				return 0, 0, false
+			}
+			hour, twelve = v, true
+		case 'm':
+			minute = v
+		case 's':
+			second = v
+		case 'S':
+			for len(digits) < 9 {
+				digits += "0"
+			}
+			frac, _ = strconv.Atoi(digits[:9])
+		}
+	}
+	if twelve && pm == 1 {
+		hour += 12
+	}
+	if s != "" || y < 1 || y > 9999 || m < 1 || m > 12 || d < 1 || d > types.DaysInMonth(y, m) || hour > 23 || minute > 59 || second > 59 {
+		return 0, 0, false
+	}
+	days = types.DaysFromCivil(y, m, d)
+	if doy > 0 {
+		days = types.DaysFromCivil(y, 1, 1) + int32(doy) - 1
+		if last := types.DaysFromCivil(y, 12, 31); days > last {
+			return 0, 0, false
+		}
+	}
+	return days, int64(hour)*3_600_000_000_000 + int64(minute)*60_000_000_000 + int64(second)*1_000_000_000 + int64(frac), true
+}
+
+type foundName struct{ index, size int }
+
+// cutName finds which of n names s begins with, in any case: the short one of three letters, or the whole.
+func cutName(s string, count, n int, name func(int) string) foundName {
+	for i := 0; i < n; i++ {
+		w := name(i)
+		if count == 3 {
+			w = w[:3]
+		}
+		if len(s) >= len(w) && strings.EqualFold(s[:len(w)], w) {
+			return foundName{i, len(w)}
+		}
+	}
+	return foundName{}
+}
