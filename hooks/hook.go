@@ -2,6 +2,7 @@ package hooks
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/sluice-sql/sluice/catalog"
@@ -22,6 +23,9 @@ type JobStatusHook interface {
 	OnCanceled(ctx context.Context) error
 	// Transaction is what the sink tasks of the hook write through.
 	Transaction() connector.Transaction
+	// Close frees what Open took, without touching the target. It follows the last call, and may come
+	// without any other; it is repeatable.
+	Close() error
 }
 
 // Kind tells the hooks apart in a graph.
@@ -73,11 +77,11 @@ func Open(ctx context.Context, spec Spec, in *catalog.Instances) (JobStatusHook,
 		}
 		w, ok := t.(connector.Writable)
 		if !ok {
-			return nil, fmt.Errorf("table %s cannot be written", spec.Table)
+			return nil, errors.Join(fmt.Errorf("table %s cannot be written", spec.Table), t.Close())
 		}
 		tx, err := w.Transaction(ctx, connector.Insert{Columns: spec.Columns, ReadsSame: spec.ReadsSame})
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(err, t.Close())
 		}
 		return &hook{tx: tx, table: t}, nil
 	}
@@ -95,27 +99,17 @@ func (h *hook) Transaction() connector.Transaction { return h.tx }
 
 func (h *hook) OnCreated(ctx context.Context, job connector.JobID) error { return h.tx.Begin(ctx, job) }
 
-func (h *hook) OnFinished(ctx context.Context) (connector.Outcome, error) {
-	out, err := h.tx.Commit(ctx)
-	if out == connector.Done {
-		h.close()
+func (h *hook) OnFinished(ctx context.Context) (connector.Outcome, error) { return h.tx.Commit(ctx) }
+
+func (h *hook) OnFailed(ctx context.Context, _ error) error { return h.tx.Abort(ctx) }
+
+func (h *hook) OnCanceled(ctx context.Context) error { return h.tx.Abort(ctx) }
+
+func (h *hook) Close() error {
+	if h.table == nil {
+		return nil
 	}
-	return out, err
-}
-
-func (h *hook) OnFailed(ctx context.Context, _ error) error {
-	defer h.close()
-	return h.tx.Abort(ctx)
-}
-
-func (h *hook) OnCanceled(ctx context.Context) error {
-	defer h.close()
-	return h.tx.Abort(ctx)
-}
-
-func (h *hook) close() {
-	if h.table != nil {
-		_ = h.table.Close() // the transaction has ended; nothing of it hangs on the table's handles
-		h.table = nil
-	}
+	t := h.table
+	h.table = nil
+	return t.Close()
 }

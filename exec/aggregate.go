@@ -1,0 +1,387 @@
+package exec
+
+import (
+	"fmt"
+
+	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/expr"
+	"github.com/sluice-sql/sluice/job"
+	"github.com/sluice-sql/sluice/types"
+)
+
+// partialGroups is how many groups a partial aggregation keeps before it hands their states on: more
+// would not stay in the processor's caches, and the final aggregation merges them anyway.
+const partialGroups = 1 << 16
+
+// aggregate is GROUP BY: it numbers the groups of each batch's rows and lets every call's accumulator take
+// the rows with these numbers. Without keys there is one group from the start. It keeps a row of keys and
+// the calls' states for each group until it hands them on, in order of appearance.
+type aggregate struct {
+	w      *worker
+	phase  job.Phase
+	keys   []*expr.Evaluator
+	args   []*expr.Evaluator // of calls without FILTER, each expression once
+	calls  []*aggCall
+	types  []types.Type // of the output
+	table  *groupTable  // nil: no keys
+	memory *memory
+
+	keyTypes []types.Type
+	keyCols  []*column.Vector
+	argCols  []*column.Vector
+	groups   []uint32
+	out      *slot
+}
+
+// aggCall is one aggregate call.
+type aggCall struct {
+	call   *expr.AggCall
+	acc    expr.Accumulator
+	states []types.Type
+	shared []int             // positions in aggregate.args; nil with a FILTER
+	own    []*expr.Evaluator // arguments with a FILTER
+	filter *expr.Filter
+	seen   *groupTable // DISTINCT: group and arguments seen so far
+	cols   []*column.Vector
+	sel    []uint16
+	rest   []uint32
+	number *column.Vector // groups as a column, for seen
+}
+
+var _ operator = (*aggregate)(nil)
+
+func newAggregate(w *worker, v *job.Vertex, spec *job.Aggregate, env *expr.Env, m *memory) (operator, error) {
+	a := &aggregate{w: w, phase: spec.Phase, memory: m}
+	switch spec.Phase {
+	case job.Partial, job.Final, job.Complete:
+	default:
+		return nil, fmt.Errorf("aggregation of unknown phase %q", spec.Phase)
+	}
+	for _, k := range spec.Keys {
+		a.keyTypes = append(a.keyTypes, k.Type())
+	}
+	a.types = append(a.types, a.keyTypes...)
+	var err error
+	if spec.Phase != job.Final {
+		if a.keys, err = compile(spec.Keys, env); err != nil {
+			return nil, err
+		}
+	}
+	a.keyCols = make([]*column.Vector, len(a.keyTypes))
+	var shared []expr.Expr
+	for _, call := range spec.Aggs {
+		c := &aggCall{call: call.AggCall}
+		a.calls = append(a.calls, c)
+		c.acc = call.NewAccumulator(false)
+		c.states = c.acc.StateTypes()
+		if spec.Phase == job.Partial {
+			a.types = append(a.types, c.states...)
+		} else {
+			a.types = append(a.types, call.T)
+		}
+		if spec.Phase == job.Final {
+			continue
+		}
+		if call.Distinct && spec.Phase == job.Partial {
+			return nil, fmt.Errorf("%s(DISTINCT …) cannot be computed in parts", call.Func.Name)
+		}
+		c.cols = make([]*column.Vector, len(call.Args))
+		if call.Filter != nil {
+			if c.filter, err = expr.CompileFilter(call.Filter, env); err != nil {
+				return nil, err
+			}
+			if c.own, err = compile(job.Exprs(call.Args), env); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		for _, e := range call.Args {
+			at := -1
+			for i, s := range shared {
+				if expr.Equal(s, e) && !expr.Volatile(e) {
+					at = i
+				}
+			}
+			if at < 0 {
+				at = len(shared)
+				shared = append(shared, e)
+			}
+			c.shared = append(c.shared, at)
+		}
+	}
+	if a.args, err = compile(job.Exprs(shared), env); err != nil {
+		return nil, err
+	}
+	a.argCols = make([]*column.Vector, len(a.args))
+	if len(v.Out) != len(a.types) {
+		return nil, fmt.Errorf("aggregation makes %d columns, not %d", len(a.types), len(v.Out))
+	}
+	for i, t := range vertexTypes(v) {
+		if column.PhysicalOf(t) != column.PhysicalOf(a.types[i]) {
+			return nil, fmt.Errorf("column %d of the aggregation is %s, not %s", i, a.types[i], t)
+		}
+	}
+	a.reset()
+	return a, nil
+}
+
+// reset forgets all groups.
+func (a *aggregate) reset() {
+	a.table = nil
+	if len(a.keyTypes) > 0 {
+		a.table = newGroupTable(a.keyTypes)
+	}
+	for _, c := range a.calls {
+		c.acc = c.call.NewAccumulator(false)
+		if c.call.Distinct && a.phase == job.Complete {
+			ts := []types.Type{types.Of(types.Int).AsNotNull()}
+			for _, arg := range c.call.Args {
+				ts = append(ts, arg.Type())
+			}
+			c.seen = newGroupTable(ts)
+			c.number = column.New(ts[0], 0)
+		}
+		if a.table == nil {
+			c.acc.Grow(1)
+		}
+	}
+}
+
+func (a *aggregate) process(b *column.Batch, out emit) error {
+	if a.phase == job.Final && b.Sel != nil {
+		b = b.Copy() // states are merged densely
+	}
+	n := b.Rows()
+	if n == 0 {
+		return nil
+	}
+	var groups []uint32
+	if a.table != nil {
+		for i := range a.keyCols {
+			if a.phase == job.Final {
+				a.keyCols[i] = b.Cols[i]
+				continue
+			}
+			v, err := a.keys[i].Eval(b)
+			if err != nil {
+				return err
+			}
+			a.keyCols[i] = v
+		}
+		if cap(a.groups) < n {
+			a.groups = make([]uint32, max(n, column.DefaultRows))
+		}
+		groups = a.groups[:n]
+		if err := a.table.find(a.keyCols, b.Sel, b.N, groups); err != nil {
+			return err
+		}
+		for _, c := range a.calls {
+			c.acc.Grow(a.table.groups())
+		}
+	}
+	if a.phase == job.Final {
+		at := len(a.keyCols)
+		for _, c := range a.calls {
+			if err := c.failed(c.acc.Merge(groups, b.Cols[at:at+len(c.states)], n)); err != nil {
+				return err
+			}
+			at += len(c.states)
+		}
+	} else {
+		for i, e := range a.args {
+			v, err := e.Eval(b)
+			if err != nil {
+				return err
+			}
+			a.argCols[i] = v
+		}
+		for _, c := range a.calls {
+			if err := c.update(a.argCols, b, groups); err != nil {
+				return err
+			}
+		}
+	}
+	if err := a.memory.hold(a.bytes()); err != nil {
+		return err
+	}
+	if a.phase == job.Partial && a.table != nil && a.table.groups() >= partialGroups {
+		if err := a.emit(out); err != nil {
+			return err
+		}
+		a.reset()
+	}
+	return nil
+}
+
+// update lets the accumulator take the rows of a batch.
+func (c *aggCall) update(shared []*column.Vector, b *column.Batch, groups []uint32) error {
+	sel := b.Sel
+	if c.filter == nil {
+		for i, at := range c.shared {
+			c.cols[i] = shared[at]
+		}
+	} else {
+		if cap(c.sel) < b.N {
+			c.sel = make([]uint16, 0, max(b.N, column.DefaultRows))
+		}
+		rows, err := c.filter.Select(b, c.sel[:0])
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		if groups != nil && len(rows) < b.Rows() {
+			groups = c.subset(groups, b.Sel, rows)
+		}
+		sel = rows
+		narrowed := *b
+		narrowed.Sel = rows
+		for i, e := range c.own {
+			if c.cols[i], err = e.Eval(&narrowed); err != nil {
+				return err
+			}
+		}
+	}
+	if c.seen != nil {
+		var err error
+		if sel, groups, err = c.distinct(sel, b.N, groups); err != nil || len(sel) == 0 {
+			return err
+		}
+	}
+	return c.failed(c.acc.Update(groups, c.cols, sel, b.N))
+}
+
+// subset returns the groups of those of the selected rows that rows names.
+func (c *aggCall) subset(groups []uint32, sel, rows []uint16) []uint32 {
+	c.rest = c.rest[:0]
+	if sel == nil {
+		for _, r := range rows {
+			c.rest = append(c.rest, groups[r])
+		}
+		return c.rest
+	}
+	k := 0
+	for _, r := range rows {
+		for sel[k] != r {
+			k++
+		}
+		c.rest = append(c.rest, groups[k])
+	}
+	return c.rest
+}
+
+// distinct leaves the rows whose arguments their group has not had yet. The set's key is the group and
+// the arguments.
+func (c *aggCall) distinct(sel []uint16, n int, groups []uint32) ([]uint16, []uint32, error) {
+	rows := n
+	if sel != nil {
+		rows = len(sel)
+	}
+	keys := make([]*column.Vector, 0, 1+len(c.cols))
+	c.number.Resize(n)
+	if groups == nil {
+		clear(c.number.I32)
+	} else {
+		for k, g := range groups[:rows] {
+			c.number.I32[at(sel, k)] = int32(g)
+		}
+	}
+	keys = append(append(keys, c.number), c.cols...)
+	numbers := make([]uint32, rows)
+	if err := c.seen.find(keys, sel, n, numbers); err != nil {
+		return nil, nil, err
+	}
+	fresh := make([]uint16, len(c.seen.fresh))
+	for i, k := range c.seen.fresh {
+		fresh[i] = uint16(at(sel, int(k)))
+		if groups != nil {
+			numbers[i] = groups[k] // i <= k: what is overwritten has been used
+		}
+	}
+	if groups == nil {
+		return fresh, nil, nil
+	}
+	return fresh, numbers[:len(fresh)], nil
+}
+
+// failed gives an accumulator's error the call's place.
+func (c *aggCall) failed(err error) error {
+	if e, ok := err.(*expr.Error); ok && e.Span == (expr.Span{}) {
+		e.Span = c.call.At
+	}
+	return err
+}
+
+func (a *aggregate) bytes() int64 {
+	n := int64(0)
+	if a.table != nil {
+		n = a.table.bytes()
+	}
+	for _, c := range a.calls {
+		n += c.acc.Size()
+		if c.seen != nil {
+			n += c.seen.bytes()
+		}
+	}
+	return n
+}
+
+func (a *aggregate) finish(out emit) error {
+	if a.phase == job.Partial && a.table != nil && a.table.groups() == 0 {
+		return nil
+	}
+	return a.emit(out)
+}
+
+// emit hands on all groups.
+func (a *aggregate) emit(out emit) error {
+	n := 1
+	if a.table != nil {
+		n = a.table.groups()
+	}
+	results := make([]*column.Vector, 0, len(a.types)-len(a.keyTypes))
+	size := int64(0)
+	for i, c := range a.calls {
+		if a.phase == job.Partial {
+			states := make([]*column.Vector, len(c.states))
+			for j, t := range c.states {
+				states[j] = column.New(t, n)
+			}
+			if err := c.failed(c.acc.State(states)); err != nil {
+				return err
+			}
+			results = append(results, states...)
+		} else {
+			r := column.New(a.types[len(a.keyTypes)+i], n)
+			if err := c.failed(c.acc.Result(r)); err != nil {
+				return err
+			}
+			results = append(results, r)
+		}
+	}
+	for _, r := range results {
+		size += r.Size()
+	}
+	if err := a.memory.hold(a.bytes() + size); err != nil {
+		return err
+	}
+	if a.out == nil {
+		a.out = newSlot(a.types)
+	}
+	for from := 0; from < n; from += column.DefaultRows {
+		to := min(from+column.DefaultRows, n)
+		a.out.reset()
+		for c, v := range a.out.batch.Cols {
+			if c < len(a.keyTypes) {
+				a.table.keys.copyRange(c, from, to, v)
+			} else {
+				v.AppendRange(results[c-len(a.keyTypes)], from, to-from)
+			}
+		}
+		a.out.batch.N = to - from
+		if err := a.w.lend(a.out, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *aggregate) close() { a.memory.free() }

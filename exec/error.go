@@ -1,0 +1,92 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/expr"
+)
+
+// Error is why a job did not finish. Session makes the position of it.
+type Error struct {
+	Span  expr.Span // zero: no place in the statement
+	Msg   string
+	Hint  string
+	Table string // the table read or written, where that is at fault
+	// Column is the target column at fault, Row the number of the row written, from 1; -1: none.
+	Column string
+	Row    int64
+	State  State // the job's final state
+	// Err is what it was made of.
+	Err error
+	// Internal has the details of an internal error, for a bug report; they are no part of the message.
+	Internal string
+}
+
+// Error returns the message and the hint.
+func (e *Error) Error() string {
+	if e.Hint != "" {
+		return e.Msg + " (" + e.Hint + ")"
+	}
+	return e.Msg
+}
+
+// Unwrap returns the underlying error.
+func (e *Error) Unwrap() error { return e.Err }
+
+// errCanceled is the cause of a job's end by Cancel, errStopped that of a pipeline whose rows nobody
+// wants any more.
+var (
+	errCanceled = errors.New("the job was canceled")
+	errStopped  = errors.New("no more rows are wanted")
+)
+
+// toError makes an *Error of any error; what names the work that met it, such as "read table c.d.t",
+// and is left out when the error knows its place in the statement.
+func toError(err error, what string) *Error {
+	var own *Error
+	if errors.As(err, &own) {
+		return own
+	}
+	var ee *expr.Error
+	if errors.As(err, &ee) {
+		msg := ee.Msg
+		if ee.Span == (expr.Span{}) && what != "" {
+			msg = what + ": " + msg
+		}
+		return &Error{Span: ee.Span, Msg: msg, Hint: ee.Hint, Row: -1, Err: err}
+	}
+	msg := err.Error()
+	if errors.Is(err, context.DeadlineExceeded) {
+		msg = "took too long"
+	}
+	if what != "" {
+		msg = what + ": " + msg
+	}
+	return &Error{Msg: msg, Row: -1, Err: err}
+}
+
+// outOfMemory makes the error of an operator that could not keep its rows.
+func outOfMemory(operator string, err error) error {
+	var m *connector.MemoryError
+	if !errors.As(err, &m) {
+		return err
+	}
+	return &Error{Row: -1, Err: err,
+		Msg:  fmt.Sprintf("%s is out of memory: it asked for %s more, and %s of the budget of %s are in use", operator, bytesText(m.Want), bytesText(m.Used), bytesText(m.Limit)),
+		Hint: "raise the budget with SET 'sluice.memory' = '<size>'"}
+}
+
+func bytesText(n int64) string {
+	switch {
+	case n >= 10<<30:
+		return fmt.Sprintf("%d GiB", n>>30)
+	case n >= 10<<20:
+		return fmt.Sprintf("%d MiB", n>>20)
+	case n >= 10<<10:
+		return fmt.Sprintf("%d KiB", n>>10)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

@@ -1,0 +1,453 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/exec/store"
+	"github.com/sluice-sql/sluice/hooks"
+	"github.com/sluice-sql/sluice/job"
+)
+
+// State is the state of a job.
+type State string
+
+// The states of a job; the last four are final.
+const (
+	Created    State = "CREATED"
+	Running    State = "RUNNING"
+	Failing    State = "FAILING"
+	Cancelling State = "CANCELLING"
+	Finished   State = "FINISHED"
+	Failed     State = "FAILED"
+	Canceled   State = "CANCELED"
+	InDoubt    State = "IN_DOUBT"
+)
+
+// Final reports whether a job in this state has ended.
+func (s State) Final() bool { return s == Finished || s == Failed || s == Canceled || s == InDoubt }
+
+// Info describes a job of this process.
+type Info struct {
+	ID         connector.JobID
+	Name       string
+	State      State
+	Start, End time.Time // End is zero while the job runs
+	Rows       int64     // written
+	Err        string    // empty unless the job ended otherwise than FINISHED
+}
+
+// Stats is the progress of a job.
+type Stats struct {
+	RowsRead, RowsWritten int64
+	// Waiting says what the job waits for when it is not its tasks; empty otherwise.
+	Waiting string
+}
+
+// Job is a job that was submitted. Its life:
+//
+//	journal BEGIN → OnCreated → tasks → Seal → OnFinished → journal DONE
+//
+// Up to the end of Seal the job can be canceled; from then on the outcome is the hook's. Whatever fails
+// before OnFinished leads to OnFailed, a cancel to OnCanceled. OnFinished that answers NotDone is
+// followed by OnFailed; Unknown leaves everything as it is, and the job IN_DOUBT.
+type Job struct {
+	rt        *Runtime
+	graph     *job.Graph
+	catalogs  *catalog.Instances
+	hooks     []hooks.JobStatusHook
+	log       *store.Log // nil: no journal
+	pipelines []*pipeline
+	sinks     []*sink
+	collect   *receiver
+
+	counters []atomic.Int64 // rows out, by vertex
+	reads    []*atomic.Int64
+	written  atomic.Int64
+
+	ctx    context.Context // ends when the job fails or is canceled
+	cancel context.CancelCauseFunc
+	tasks  sync.WaitGroup
+	ended  chan struct{} // closed in the final state
+
+	mu         sync.Mutex
+	state      State
+	cause      error // the first: why the job does not finish
+	err        *Error
+	committing bool
+	waiting    string
+	rows       int64
+	start, end time.Time
+
+	nextMu sync.Mutex // Next is called by one goroutine at a time
+}
+
+// ID returns the job's id.
+func (j *Job) ID() connector.JobID { return j.graph.ID }
+
+// Name returns the job's name.
+func (j *Job) Name() string { return j.graph.Name }
+
+// State returns the state.
+func (j *Job) State() State { j.mu.Lock(); defer j.mu.Unlock(); return j.state }
+
+// Committing reports whether the job is sealed and has not ended: a cancel is no longer heard.
+func (j *Job) Committing() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.committing && !j.state.Final()
+}
+
+// Rows returns the number of rows written, as counted by the store when it was sealed.
+func (j *Job) Rows() int64 { j.mu.Lock(); defer j.mu.Unlock(); return j.rows }
+
+// Stats returns the progress.
+func (j *Job) Stats() Stats {
+	s := Stats{RowsWritten: j.written.Load()}
+	for _, r := range j.reads {
+		s.RowsRead += r.Load()
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	s.Waiting = j.waiting
+	return s
+}
+
+// Info describes the job.
+func (j *Job) Info() Info {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	i := Info{ID: j.graph.ID, Name: j.graph.Name, State: j.state, Start: j.start, End: j.end, Rows: j.rows}
+	if j.err != nil {
+		i.Err = j.err.Error()
+	}
+	return i
+}
+
+// Cancel asks the job to end; it returns at once. A job that is committing, or has ended, does not hear it.
+func (j *Job) Cancel() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.committing || j.cause != nil || j.state.Final() {
+		return
+	}
+	j.cause = errCanceled
+	j.state = Cancelling
+	j.cancel(errCanceled)
+}
+
+// fail makes the job fail with its first error. Errors that follow are its consequences, and dropped.
+func (j *Job) fail(err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.cause != nil || j.state.Final() {
+		return
+	}
+	j.cause = err
+	j.state = Failing
+	j.cancel(err)
+}
+
+func (j *Job) failure() error { j.mu.Lock(); defer j.mu.Unlock(); return j.cause }
+
+func (j *Job) setWaiting(s string) { j.mu.Lock(); j.waiting = s; j.mu.Unlock() }
+
+// Wait returns when the job has ended, nil if it is FINISHED and an *Error otherwise, or when ctx ends.
+func (j *Job) Wait(ctx context.Context) error {
+	select {
+	case <-j.ended:
+		return j.outcome()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (j *Job) outcome() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.err == nil {
+		return nil
+	}
+	return j.err
+}
+
+// Next returns the next rows of a job that collects them, nil at the end. The batch is the caller's until
+// the next call. An error of the job is returned here, too. Next may be called after the job has ended.
+func (j *Job) Next(ctx context.Context) (*column.Batch, error) {
+	j.nextMu.Lock()
+	defer j.nextMu.Unlock()
+	if j.collect != nil {
+		s, err := j.collect.recv(j.ctx, ctx)
+		if s != nil {
+			return &s.batch, nil
+		}
+		if err != nil && ctx.Err() != nil && j.ctx.Err() == nil {
+			return nil, err
+		}
+	}
+	return nil, j.Wait(ctx)
+}
+
+// run is the life of the job, in a goroutine of its own.
+func (j *Job) run() {
+	defer close(j.ended)
+	created, err := j.create()
+	if err == nil {
+		err = j.work()
+	}
+	if err == nil {
+		err = j.seal()
+	}
+	if err == nil {
+		j.finish(created)
+		return
+	}
+	j.fail(err)
+	j.conclude(j.abort(created), nil)
+}
+
+// create reserves the targets; it returns the hooks whose OnCreated was entered.
+func (j *Job) create() (entered []hooks.JobStatusHook, err error) {
+	err = j.guard("the preparation of the job", func() error {
+		for _, p := range j.pipelines {
+			for _, l := range p.leaves {
+				if err := l.leaf.prepare(j.ctx); err != nil {
+					return toError(err, l.leaf.what())
+				}
+			}
+		}
+		if len(j.hooks) == 0 {
+			return j.failure()
+		}
+		j.setWaiting("the target")
+		for i, h := range j.hooks {
+			if err := j.rt.swept(j.ctx, j.graph.Hooks[i].Catalog.Name); err != nil {
+				return err
+			}
+			entered = append(entered, h)
+			if err := h.OnCreated(j.ctx, j.graph.ID); err != nil {
+				e := *toError(err, "")
+				e.Table = j.graph.Hooks[i].Table.String()
+				return &e
+			}
+		}
+		return j.failure()
+	})
+	j.setWaiting("")
+	return entered, err
+}
+
+// work runs the tasks to their end and closes what they read.
+func (j *Job) work() error {
+	j.mu.Lock()
+	if j.cause == nil {
+		j.state = Running
+	}
+	j.mu.Unlock()
+	err := j.guard("the start of the job", func() error {
+		for _, p := range j.pipelines {
+			for _, l := range p.leaves {
+				if err := l.leaf.open(p.ctx); err != nil {
+					return toError(err, l.leaf.what())
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		j.fail(err)
+	} else {
+		for _, p := range j.pipelines {
+			p.start()
+		}
+		for _, s := range j.sinks {
+			s.start()
+		}
+		j.tasks.Wait()
+	}
+	j.closeLeaves()
+	for _, p := range j.pipelines {
+		p.cancel(errStopped)
+	}
+	return j.failure()
+}
+
+// closeLeaves closes what pipelines that never ran have left open.
+func (j *Job) closeLeaves() {
+	for _, p := range j.pipelines {
+		if err := j.guard("the end of reading", p.closeLeaves); err != nil {
+			j.fail(err)
+		}
+	}
+}
+
+// seal makes what was written ready. When it returns without error the job is committing.
+func (j *Job) seal() error {
+	rows := int64(0)
+	if len(j.hooks) > 0 {
+		j.setWaiting("the store to keep the rows")
+		defer j.setWaiting("")
+	}
+	for i, h := range j.hooks {
+		err := j.guard("the end of writing", func() error {
+			n, err := h.Transaction().Seal(j.ctx)
+			rows += n
+			return err
+		})
+		if err != nil {
+			e := *toError(err, "")
+			e.Table = j.graph.Hooks[i].Table.String()
+			return &e
+		}
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.cause != nil {
+		return j.cause
+	}
+	j.committing = true
+	j.rows = rows
+	return nil
+}
+
+// finish commits. Nothing here ends with a cancel.
+func (j *Job) finish(created []hooks.JobStatusHook) {
+	ctx := context.Background()
+	j.note(store.Record{Type: store.Sealed, Rows: j.rows})
+	if len(j.hooks) > 0 {
+		j.setWaiting("the commit")
+	}
+	for i, h := range j.hooks {
+		outcome := connector.Unknown
+		err := j.guard("the commit", func() (err error) {
+			outcome, err = h.OnFinished(ctx)
+			return err
+		})
+		if outcome == connector.Done {
+			j.note(store.Record{Type: store.Published})
+			continue
+		}
+		if err == nil {
+			err = errors.New("the store gave no reason")
+		}
+		e := *toError(err, "")
+		e.Table = j.graph.Hooks[i].Table.String()
+		if outcome == connector.NotDone {
+			if i > 0 {
+				e.Msg += fmt.Sprintf("; table %s had been written by then", j.graph.Hooks[i-1].Table)
+			}
+			j.mu.Lock()
+			j.cause, j.state = &e, Failing
+			j.mu.Unlock()
+			j.conclude(j.abort(created[i:]), nil)
+			return
+		}
+		e.Msg = "it is not known whether the rows were committed: " + e.Msg
+		e.Hint = "look at the table before running the statement again"
+		j.conclude(InDoubt, &e)
+		return
+	}
+	j.conclude(Finished, nil)
+}
+
+// abort calls the hooks' OnCanceled or OnFailed and returns the final state. What fails here is added to
+// the first cause, which it never hides.
+func (j *Job) abort(entered []hooks.JobStatusHook) State {
+	j.mu.Lock()
+	cause := j.cause
+	j.mu.Unlock()
+	canceled := errors.Is(cause, errCanceled)
+	ctx := context.Background()
+	var errs []error
+	for _, h := range entered {
+		err := j.guard("the clean-up", func() error {
+			if canceled {
+				return h.OnCanceled(ctx)
+			}
+			return h.OnFailed(ctx, cause)
+		})
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	e := *toError(cause, "")
+	if canceled {
+		e = Error{Msg: "the job was canceled", Row: -1, Err: errCanceled}
+	}
+	if len(errs) > 0 {
+		all := errors.Join(errs...)
+		e.Msg += fmt.Sprintf("; the clean-up failed, too: %s", all)
+		e.Err = errors.Join(e.Err, all)
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.err = &e
+	if canceled {
+		return Canceled
+	}
+	return Failed
+}
+
+// conclude closes what the job holds and gives it its final state.
+func (j *Job) conclude(state State, e *Error) {
+	for _, p := range j.pipelines {
+		for _, t := range p.builds {
+			t.free()
+		}
+	}
+	for _, h := range j.hooks {
+		err := j.guard("the end of the job", h.Close)
+		j.warn("end of job", err)
+	}
+	j.warn("end of job", j.guard("the end of the job", j.catalogs.Close))
+	j.mu.Lock()
+	if e == nil {
+		e = j.err
+	}
+	if e != nil {
+		e.State = state
+	}
+	j.mu.Unlock()
+	j.note(store.Record{Type: store.Done, State: string(state)})
+	if j.log != nil {
+		// What a finished, failed or canceled job left behind is told from the store, not from here.
+		j.warn("journal", j.log.Close(state != InDoubt))
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.state, j.err, j.end, j.waiting = state, e, j.rt.now(), ""
+	if state != Finished {
+		j.rows = 0
+	}
+	j.pipelines, j.sinks, j.hooks = nil, nil, nil
+}
+
+// note writes to the journal; that it cannot is a warning once the job has begun.
+func (j *Job) note(r store.Record) {
+	if j.log != nil {
+		j.warn("journal", j.log.Append(r))
+	}
+}
+
+func (j *Job) warn(what string, err error) {
+	if err != nil {
+		j.rt.warn(fmt.Sprintf("job %s: %s: %s", j.graph.ID, what, err))
+	}
+}
+
+// guard makes an error of a panic.
+func (j *Job) guard(where string, f func() error) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = internalError(where, r)
+		}
+	}()
+	return f()
+}

@@ -1,0 +1,40 @@
+package exec
+
+import (
+	"github.com/sluice-sql/sluice/connector"
+)
+
+// reserveStep is the least that is reserved at once, so that the budget's lock is rarely taken.
+const reserveStep = 256 << 10
+
+// memory is one operator's share of the budget. What it holds is given back by free.
+type memory struct {
+	budget   *connector.Memory
+	operator string // for the error
+	held     int64
+}
+
+// hold makes the reservation cover size bytes.
+func (m *memory) hold(size int64) error {
+	if m.budget == nil || size <= m.held {
+		return nil
+	}
+	want := size - m.held
+	if err := m.budget.Reserve(max(want, reserveStep)); err == nil {
+		m.held += max(want, reserveStep)
+		return nil
+	}
+	if err := m.budget.Reserve(want); err != nil {
+		return outOfMemory(m.operator, err)
+	}
+	m.held += want
+	return nil
+}
+
+// free gives everything back.
+func (m *memory) free() {
+	if m.budget != nil && m.held > 0 {
+		_ = m.budget.Reserve(-m.held) // giving back cannot fail
+	}
+	m.held = 0
+}

@@ -1,0 +1,175 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/exec/store"
+	"github.com/sluice-sql/sluice/expr"
+	"github.com/sluice-sql/sluice/hooks"
+	"github.com/sluice-sql/sluice/job"
+)
+
+// Runtime runs the jobs of a process. Set its fields before the first Submit.
+type Runtime struct {
+	Registry *catalog.Registry
+	// Live finds the instance of a catalog that lives in this process.
+	Live func(name string) (catalog.Catalog, bool)
+	// Store is the journal; nil: none is kept.
+	Store *store.Store
+
+	limits laneLimits // of edges; zero: the usual
+
+	mu     sync.Mutex
+	jobs   []*Job
+	sweeps map[string]chan struct{} // running recoveries by catalog
+	closed bool
+
+	once   sync.Once
+	ctx    context.Context // of recoveries; ends with Close
+	cancel context.CancelFunc
+	wg     sync.WaitGroup // jobs and recoveries
+}
+
+func (r *Runtime) init() {
+	r.once.Do(func() {
+		r.ctx, r.cancel = context.WithCancel(context.Background())
+		r.sweeps = map[string]chan struct{}{}
+	})
+}
+
+// Submit decodes a job graph, opens its hooks and starts the job. ctx bounds this call only. An error
+// means that there never was a job and nothing was touched: a bad graph, a target that cannot be opened.
+func (r *Runtime) Submit(ctx context.Context, encoded []byte) (*Job, error) {
+	r.init()
+	g, err := job.Decode(encoded)
+	if err != nil {
+		return nil, err
+	}
+	if g.Mode != job.Batch {
+		return nil, fmt.Errorf("jobs in %s mode cannot be run yet; SET 'execution.runtime-mode' = 'batch'", g.Mode)
+	}
+	zone, err := parseZone(g.Zone)
+	if err != nil {
+		return nil, err
+	}
+	j := &Job{rt: r, graph: g, state: Created, ended: make(chan struct{}), start: r.now(), counters: make([]atomic.Int64, len(g.Vertices))}
+	j.catalogs = &catalog.Instances{Registry: r.Registry, Live: r.Live}
+	j.ctx, j.cancel = context.WithCancelCause(context.Background())
+	limits := r.limits
+	if limits.batches == 0 {
+		limits = defaultLimits
+	}
+	b := &builder{job: j, graph: g, limits: limits, used: make([]bool, len(g.Vertices)),
+		env: &expr.Env{Now: g.Start, Zone: zone, Seed: g.Seed}}
+	if r.Registry != nil && r.Registry.Env != nil {
+		b.memory = r.Registry.Env.Memory
+	}
+	if err := j.guard("the job graph", b.build); err != nil {
+		return nil, err
+	}
+	if err := j.open(ctx); err != nil {
+		return nil, errors.Join(err, j.discard())
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, errors.Join(errors.New("the session is closed"), j.discard())
+	}
+	r.jobs = append(r.jobs, j)
+	r.wg.Add(1)
+	go func() {
+		defer r.wg.Done()
+		j.run()
+	}()
+	return j, nil
+}
+
+// open opens the hooks, hands their transactions to the sinks and begins the journal.
+func (j *Job) open(ctx context.Context) error {
+	for _, spec := range j.graph.Hooks {
+		h, err := hooks.Open(ctx, spec, j.catalogs)
+		if err != nil {
+			return err
+		}
+		j.hooks = append(j.hooks, h)
+	}
+	subtasks := make([]int, len(j.hooks))
+	for _, s := range j.sinks {
+		s.tx, s.subtask = j.hooks[s.spec.Hook].Transaction(), subtasks[s.spec.Hook]
+		subtasks[s.spec.Hook]++
+	}
+	if j.rt.Store == nil || len(j.hooks) == 0 {
+		return nil
+	}
+	begin := store.Record{Type: store.Begin, Name: j.graph.Name}
+	for i, h := range j.hooks {
+		begin.Targets = append(begin.Targets, store.Target{Table: j.graph.Hooks[i].Table, Store: connector.ScrubURL(h.Transaction().Key())})
+	}
+	log, err := j.rt.Store.Begin(j.graph.ID, begin)
+	if err != nil {
+		return fmt.Errorf("nothing was written: the journal of the job cannot be: %w", err)
+	}
+	j.log = log
+	return nil
+}
+
+// discard frees what a job that never ran holds.
+func (j *Job) discard() error {
+	var errs []error
+	for _, h := range j.hooks {
+		errs = append(errs, h.Close())
+	}
+	if j.log != nil {
+		errs = append(errs, j.log.Close(true))
+	}
+	return errors.Join(append(errs, j.catalogs.Close())...)
+}
+
+// Jobs describes the jobs of this process, oldest first.
+func (r *Runtime) Jobs() []Info {
+	r.mu.Lock()
+	jobs := append([]*Job(nil), r.jobs...)
+	r.mu.Unlock()
+	infos := make([]Info, len(jobs))
+	for i, j := range jobs {
+		infos[i] = j.Info()
+	}
+	return infos
+}
+
+// Close cancels the jobs that still run, waits for their hooks and for recoveries, and returns.
+func (r *Runtime) Close() error {
+	r.init()
+	r.mu.Lock()
+	r.closed = true
+	jobs := append([]*Job(nil), r.jobs...)
+	r.mu.Unlock()
+	for _, j := range jobs {
+		j.Cancel()
+	}
+	r.cancel()
+	r.wg.Wait()
+	return nil
+}
+
+func (r *Runtime) now() time.Time {
+	if r.Registry != nil && r.Registry.Env != nil && r.Registry.Env.Clock != nil {
+		return r.Registry.Env.Clock()
+	}
+	return time.Now()
+}
+
+// warn tells the user of something that changes no outcome.
+func (r *Runtime) warn(text string) {
+	if r.Registry != nil && r.Registry.Env != nil && r.Registry.Env.Err != nil {
+		_, _ = io.WriteString(r.Registry.Env.Err, "[WARNING] "+text+"\n") // nobody is left to tell
+	}
+}

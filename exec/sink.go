@@ -1,0 +1,107 @@
+package exec
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/job"
+)
+
+// sink is the task that writes: the writer of a transaction pulls batches from an edge in this task's
+// goroutine. NULL in a NOT NULL column fails the job before the batch is handed over.
+type sink struct {
+	job     *Job
+	spec    *job.Sink
+	in      *receiver
+	tx      connector.Transaction
+	subtask int
+	rows    *atomic.Int64
+	seen    int64
+	err     error // of next
+}
+
+func (s *sink) start() {
+	s.job.tasks.Add(1)
+	go func() {
+		defer s.job.tasks.Done()
+		if err := s.guarded(); err != nil {
+			s.job.fail(err)
+		}
+	}()
+}
+
+func (s *sink) what() string { return "write table " + s.spec.Table.String() }
+
+func (s *sink) guarded() (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = internalError("the writer of table "+s.spec.Table.String(), r)
+		}
+	}()
+	if err := s.write(s.job.ctx); err != nil {
+		if s.err != nil {
+			return toError(s.err, "")
+		}
+		e := *toError(err, s.what())
+		if e.Table == "" {
+			e.Table = s.spec.Table.String()
+		}
+		return &e
+	}
+	return nil
+}
+
+func (s *sink) write(ctx context.Context) error {
+	w, err := s.tx.Writer(ctx, s.subtask)
+	if err != nil {
+		return err
+	}
+	ended := false
+	err = w.Write(ctx, func() (*column.Batch, error) {
+		b, err := s.next(ctx)
+		ended = b == nil && err == nil
+		return b, err
+	})
+	if cerr := w.Close(); err == nil {
+		err = cerr
+	}
+	s.in.release()
+	if err == nil && !ended {
+		err = fmt.Errorf("the writer stopped before the last row")
+	}
+	return err
+}
+
+func (s *sink) next(ctx context.Context) (*column.Batch, error) {
+	sl, err := s.in.recv(ctx, ctx)
+	if sl == nil || err != nil {
+		s.err = err
+		return nil, err
+	}
+	b := &sl.batch
+	for _, c := range s.spec.NotNull {
+		if c < len(b.Cols) && b.Cols[c].NullCount() > 0 {
+			s.err = s.nullError(b, c)
+			return nil, s.err
+		}
+	}
+	s.seen += int64(b.N)
+	s.rows.Add(int64(b.N))
+	return b, nil
+}
+
+func (s *sink) nullError(b *column.Batch, c int) error {
+	row := 0
+	for !b.Cols[c].IsNull(row) {
+		row++
+	}
+	e := &Error{Table: s.spec.Table.String(), Row: s.seen + int64(row) + 1}
+	if c < len(s.spec.Names) {
+		e.Column = s.spec.Names[c]
+	}
+	e.Msg = fmt.Sprintf("column %s of table %s is NOT NULL, but row %d has NULL", connector.QuoteName(e.Column), e.Table, e.Row)
+	return e
+}

@@ -1,0 +1,201 @@
+package store
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/sluice-sql/sluice/connector"
+)
+
+// Type is the kind of a record.
+type Type uint8
+
+// The types of record, in the order in which a job writes them.
+const (
+	Begin     Type = 1 // before the first side effect
+	Sealed    Type = 2 // all rows are with the store, nothing is visible
+	Published Type = 3 // a commit succeeded
+	Done      Type = 4 // the job ended
+)
+
+// Target is a table that a job writes.
+type Target struct {
+	Table connector.ObjectIdentifier `json:"table"`
+	Store string                     `json:"store"` // the store's key, without passwords
+}
+
+// Record is an entry of a journal.
+type Record struct {
+	Type    Type     `json:"-"`
+	Name    string   `json:"name,omitempty"`    // Begin: the job's name
+	Targets []Target `json:"targets,omitempty"` // Begin
+	Rows    int64    `json:"rows,omitempty"`    // Sealed
+	State   string   `json:"state,omitempty"`   // Done: the final state
+}
+
+// fileSize is reserved for each journal.
+const fileSize = 64 << 10
+
+const suffix = ".log"
+
+// ErrUnknown is returned for a journal with records of a later version: it must be left alone.
+var ErrUnknown = errors.New("the journal was written by a later version")
+
+// Store is a directory of journals.
+type Store struct{ dir string }
+
+// Open returns the store under a state directory, which is made if need be. Journals of jobs that are
+// done are removed.
+func Open(stateDir string) (*Store, error) {
+	s := &Store{filepath.Join(stateDir, "jobs")}
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return nil, fmt.Errorf("open the journals: %w", err)
+	}
+	s.prune()
+	return s, nil
+}
+
+// prune removes journals whose end is no longer of interest. What cannot be removed stays for the next time.
+func (s *Store) prune() {
+	entries, err := os.ReadDir(s.dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		var id connector.JobID
+		name, ok := strings.CutSuffix(e.Name(), suffix)
+		if !ok || id.UnmarshalText([]byte(name)) != nil {
+			continue
+		}
+		records, err := s.Read(id)
+		if n := len(records); err == nil && n > 0 && records[n-1].Type == Done && records[n-1].State != "IN_DOUBT" {
+			_ = os.Remove(s.path(id)) // tried again by the next Open
+		}
+	}
+}
+
+func (s *Store) path(id connector.JobID) string { return filepath.Join(s.dir, id.String()+suffix) }
+
+// Log is the journal of one job, open for writing.
+type Log struct {
+	f    *os.File
+	at   int64
+	path string
+}
+
+// Begin makes the journal of a job and writes its first record, which is on disk when it returns.
+func (s *Store) Begin(id connector.JobID, r Record) (_ *Log, err error) {
+	r.Type = Begin
+	path := s.path(id)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	l := &Log{f: f, path: path}
+	defer func() {
+		if err != nil {
+			_ = f.Close() // the first error is the one to tell
+			_ = os.Remove(path)
+		}
+	}()
+	if _, err := f.WriteAt(make([]byte, fileSize), 0); err != nil {
+		return nil, err
+	}
+	if err := l.write(r); err != nil {
+		return nil, err
+	}
+	if err := f.Sync(); err != nil {
+		return nil, err
+	}
+	return l, syncDir(s.dir)
+}
+
+func syncDir(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+func (l *Log) write(r Record) error {
+	payload, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	b := binary.LittleEndian.AppendUint32(nil, uint32(len(payload)))
+	b = append(b, byte(r.Type))
+	b = append(b, payload...)
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	if _, err := l.f.WriteAt(b, l.at); err != nil {
+		return err
+	}
+	l.at += int64(len(b))
+	return nil
+}
+
+// Append writes a record; Done and Sealed are on disk when it returns.
+func (l *Log) Append(r Record) error {
+	if err := l.write(r); err != nil {
+		return err
+	}
+	if r.Type == Published {
+		return nil
+	}
+	return l.f.Sync()
+}
+
+// Close ends writing. With remove the journal goes.
+func (l *Log) Close(remove bool) error {
+	err := l.f.Close()
+	if remove {
+		err = errors.Join(err, os.Remove(l.path))
+	}
+	return err
+}
+
+// Read returns the whole records of a job's journal; none when there is no journal.
+func (s *Store) Read(id connector.JobID) ([]Record, error) {
+	data, err := os.ReadFile(s.path(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return parse(data)
+}
+
+// parse reads records up to the first that is not whole.
+func parse(data []byte) ([]Record, error) {
+	var records []Record
+	for len(data) >= 9 {
+		n := int(binary.LittleEndian.Uint32(data))
+		if n < 2 || n > len(data)-9 { // a payload is at least {}
+			break
+		}
+		body, sum := data[:5+n], binary.LittleEndian.Uint32(data[5+n:])
+		if crc32.Checksum(body, castagnoli) != sum {
+			break
+		}
+		r := Record{Type: Type(body[4])}
+		if r.Type < Begin || r.Type > Done {
+			return records, ErrUnknown
+		}
+		if err := json.Unmarshal(body[5:], &r); err != nil {
+			return records, fmt.Errorf("journal: %w", err)
+		}
+		records = append(records, r)
+		data = data[9+n:]
+	}
+	return records, nil
+}
