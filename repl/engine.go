@@ -1,0 +1,38 @@
+package repl
+
+import (
+	"context"
+	"time"
+
+	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/session"
+)
+
+// engine is what the shell needs of a session.
+type engine interface {
+	Execute(context.Context, session.Text) (*session.Result, rows, error)
+	Option(key string) string
+	Progress() (session.Progress, bool)
+	// Masked returns a statement's text without its secrets.
+	Masked(sql string) string
+	// Zone is the session's time zone.
+	Zone() *time.Location
+}
+
+// rows are the rows of a result.
+type rows interface {
+	Next(context.Context) (*column.Batch, error)
+	Close() error
+	Time() time.Duration
+}
+
+// live is the engine that a real session is.
+type live struct{ *session.Session }
+
+func (l live) Execute(ctx context.Context, t session.Text) (*session.Result, rows, error) {
+	r, err := l.Session.Execute(ctx, t)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, r, nil
+}

@@ -1,0 +1,194 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/session"
+	"github.com/sluice-sql/sluice/types"
+)
+
+// fakeEngine is a session whose statements do what their first word says:
+//
+//	ECHO …      one row: name, line, column and text of the statement
+//	ROWS n      n rows
+//	NONE        no rows
+//	WRITE n     n rows written
+//	SET k = v   sets an option
+//	NOTE …      a notice
+//	FAIL …      an error
+//	BREAK n     n rows, then an error
+//	WAIT        until canceled
+//	STUCK       until canceled, and then a while
+//	COMMIT      does not hear a cancel, and writes one row
+//	QUIT, CLEAR, HELP
+type fakeEngine struct {
+	mu       sync.Mutex
+	options  map[string]string
+	ran      []string
+	progress *session.Progress
+	started  chan string // gets every statement of WAIT, STUCK and COMMIT once it runs
+	unstick  chan struct{}
+}
+
+func newFake() *fakeEngine {
+	return &fakeEngine{options: map[string]string{}, started: make(chan string, 16), unstick: make(chan struct{})}
+}
+
+var _ engine = (*fakeEngine)(nil)
+
+func (f *fakeEngine) Option(key string) string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.options[key]
+}
+
+func (f *fakeEngine) Progress() (session.Progress, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.progress == nil {
+		return session.Progress{}, false
+	}
+	return *f.progress, true
+}
+
+func (f *fakeEngine) setProgress(p *session.Progress) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.progress = p
+}
+
+func (f *fakeEngine) Masked(sql string) string { return strings.ReplaceAll(sql, "hunter2", "*******") }
+
+func (f *fakeEngine) Zone() *time.Location { return time.UTC }
+
+// set is the SET statement.
+var set = regexp.MustCompile(`(?i)^SET\s+'([^']*)'\s*=\s*'([^']*)'$`)
+
+func (f *fakeEngine) Execute(ctx context.Context, t session.Text) (*session.Result, rows, error) {
+	f.mu.Lock()
+	f.ran = append(f.ran, t.SQL)
+	f.mu.Unlock()
+	word, rest, _ := strings.Cut(t.SQL, " ")
+	n, _ := strconv.Atoi(rest)
+	res := &session.Result{Kind: session.OK}
+	r := &fakeRows{}
+	rowsOf := func(names ...string) {
+		res.Kind, res.IsQuery = session.Rows, true
+		for _, name := range names {
+			res.Schema.Columns = append(res.Schema.Columns, types.Column{Name: name, Type: types.String()})
+		}
+	}
+	switch strings.ToUpper(word) {
+	case "ECHO":
+		rowsOf("place", "text")
+		r.batches = []*column.Batch{texts([]string{fmt.Sprintf("%s:%d:%d", t.Name, t.Line, t.Column), rest})}
+	case "ROWS", "BREAK":
+		rowsOf("n")
+		r.left = n
+		if strings.ToUpper(word) == "BREAK" {
+			r.err = &session.Error{Msg: "the last row is bad"}
+		}
+	case "NONE":
+		rowsOf("n")
+	case "SHOW":
+		rowsOf("result")
+		res.IsQuery = false
+		r.batches = []*column.Batch{texts([]string{"CREATE TABLE t (\n  a INT\n)\n"})}
+	case "WRITE":
+		res.Kind, res.Affected = session.Written, int64(n)
+	case "SET":
+		if m := set.FindStringSubmatch(t.SQL); m != nil {
+			f.mu.Lock()
+			f.options[m[1]] = m[2]
+			f.mu.Unlock()
+		}
+	case "NOTE":
+		res.Kind, res.Message = session.Notice, rest
+	case "FAIL":
+		return nil, nil, &session.Error{Msg: rest}
+	case "WAIT", "STUCK":
+		f.setProgress(&session.Progress{Read: 12345678, Elapsed: 1500 * time.Millisecond, Waiting: "a lock"})
+		defer f.setProgress(nil)
+		f.started <- t.SQL
+		<-ctx.Done()
+		if strings.ToUpper(word) == "STUCK" {
+			<-f.unstick
+		}
+		return nil, nil, &session.Error{Msg: "canceled", Canceled: true}
+	case "COMMIT":
+		f.setProgress(&session.Progress{Read: 5, Written: 5, Committing: true})
+		defer f.setProgress(nil)
+		f.started <- t.SQL
+		<-f.unstick
+		res.Kind, res.Affected = session.Written, 1
+	case "QUIT", "EXIT":
+		res.Kind = session.Quit
+	case "CLEAR":
+		res.Kind = session.Clear
+	case "HELP":
+		res.Kind, res.Message = session.Help, "what there is"
+	default:
+		return nil, nil, &session.Error{Msg: "no such statement: " + word}
+	}
+	return res, r, nil
+}
+
+type fakeRows struct {
+	batches []*column.Batch
+	left    int
+	n       int64
+	err     error
+}
+
+func (r *fakeRows) Next(ctx context.Context) (*column.Batch, error) {
+	if ctx.Err() != nil {
+		return nil, &session.Error{Msg: "canceled", Canceled: true}
+	}
+	if len(r.batches) > 0 {
+		b := r.batches[0]
+		r.batches = r.batches[1:]
+		return b, nil
+	}
+	if r.left == 0 {
+		return nil, r.err
+	}
+	n := min(r.left, column.DefaultRows)
+	r.left -= n
+	b := column.NewBatch([]types.Type{types.String()}, n)
+	for range n {
+		r.n++
+		b.Cols[0].AppendString(strconv.FormatInt(r.n, 10))
+		b.N++
+	}
+	return b, nil
+}
+
+func (r *fakeRows) Close() error        { return nil }
+func (r *fakeRows) Time() time.Duration { return 120 * time.Millisecond }
+
+// texts returns a batch of text columns; "\x00" is NULL.
+func texts(list ...[]string) *column.Batch {
+	ts := make([]types.Type, len(list[0]))
+	for i := range ts {
+		ts[i] = types.String()
+	}
+	b := column.NewBatch(ts, len(list))
+	for _, row := range list {
+		for i, s := range row {
+			if s == "\x00" {
+				b.Cols[i].AppendNull()
+			} else {
+				b.Cols[i].AppendString(s)
+			}
+		}
+		b.N++
+	}
+	return b
+}

@@ -1,0 +1,196 @@
+package repl
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// input reads a file in a way that another goroutine can end. For a terminal it also takes pastes
+// apart from keys: what a terminal sends between ESC [200~ and ESC [201~ is text, in which a tab is a
+// space, a newline ends the line, and other control characters are left out.
+type input struct {
+	fd    int
+	wake  [2]int // a pipe that ends the wait
+	keys  bool   // filter pastes
+	chunk []byte
+
+	mu     sync.Mutex
+	closed bool
+	typed  []byte // put in by typeKey, before what comes from the file
+
+	held    []byte // not yet filtered: what may be the start of a mark
+	ready   []byte // filtered, to be handed out
+	pasting bool
+	wasCR   bool // in a paste: the last byte was \r
+}
+
+// Marks around a paste, and the switches for a terminal to send them.
+const (
+	pasteStart = "\x1b[200~"
+	pasteEnd   = "\x1b[201~"
+	pasteOn    = "\x1b[?2004h"
+	pasteOff   = "\x1b[?2004l"
+)
+
+// markWait is how long, in milliseconds, a lone ESC waits for the rest of a mark.
+const markWait = 25
+
+func newInput(f *os.File, keys bool) (*input, error) {
+	in := &input{fd: int(f.Fd()), keys: keys, chunk: make([]byte, 64<<10)}
+	if err := unix.Pipe2(in.wake[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+		return nil, os.NewSyscallError("pipe", err)
+	}
+	return in, nil
+}
+
+// Read returns what there is, waiting for the first byte; io.EOF after Close.
+func (in *input) Read(p []byte) (int, error) {
+	for {
+		if len(in.ready) > 0 {
+			n := copy(p, in.ready)
+			in.ready = in.ready[n:]
+			return n, nil
+		}
+		timeout := -1
+		if len(in.held) > 0 {
+			timeout = markWait
+		}
+		fds := []unix.PollFd{{Fd: int32(in.fd), Events: unix.POLLIN}, {Fd: int32(in.wake[0]), Events: unix.POLLIN}}
+		n, err := unix.Poll(fds, timeout)
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil {
+			return 0, os.NewSyscallError("poll", err)
+		}
+		if n == 0 {
+			in.release()
+			continue
+		}
+		if fds[1].Revents != 0 {
+			if in.woken() {
+				return 0, io.EOF
+			}
+			continue
+		}
+		n, err = unix.Read(in.fd, in.chunk)
+		if err == unix.EINTR || err == unix.EAGAIN {
+			continue
+		}
+		if err == unix.EIO && in.keys { // the terminal has gone
+			return 0, io.EOF
+		}
+		if err != nil {
+			return 0, os.NewSyscallError("read", err)
+		}
+		if n == 0 {
+			in.release()
+			if len(in.ready) > 0 {
+				continue
+			}
+			return 0, io.EOF
+		}
+		if !in.keys {
+			in.ready = in.chunk[:n]
+			continue
+		}
+		in.filter(in.chunk[:n])
+	}
+}
+
+// woken takes what was typed for the user and reports whether the input is closed.
+func (in *input) woken() bool {
+	var drain [16]byte
+	_, _ = unix.Read(in.wake[0], drain[:]) // there is a byte, or another reader took it
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.ready = append(in.ready, in.typed...)
+	in.typed = nil
+	return in.closed
+}
+
+// typeKey puts a key in as if it were typed.
+func (in *input) typeKey(b byte) {
+	in.mu.Lock()
+	in.typed = append(in.typed, b)
+	in.mu.Unlock()
+	_, _ = unix.Write(in.wake[1], []byte{0}) // a full pipe wakes as well
+}
+
+// stop makes Read return io.EOF, now and from then on.
+func (in *input) stop() {
+	in.mu.Lock()
+	in.closed = true
+	in.mu.Unlock()
+	_, _ = unix.Write(in.wake[1], []byte{0})
+}
+
+// Close is stop; readline calls it. The file stays open.
+func (in *input) Close() error { in.stop(); return nil }
+
+// free closes the pipe, once nobody reads any more.
+func (in *input) free() {
+	_ = unix.Close(in.wake[0])
+	_ = unix.Close(in.wake[1])
+}
+
+// filter takes in bytes of a terminal.
+func (in *input) filter(p []byte) {
+	p = append(in.held, p...)
+	in.held = nil
+	for len(p) > 0 {
+		if p[0] == 0x1b {
+			switch {
+			case bytes.HasPrefix(p, []byte(pasteStart)):
+				in.pasting, in.wasCR = true, false
+				p = p[len(pasteStart):]
+				continue
+			case bytes.HasPrefix(p, []byte(pasteEnd)):
+				in.pasting = false
+				p = p[len(pasteEnd):]
+				continue
+			case bytes.HasPrefix([]byte(pasteStart), p), bytes.HasPrefix([]byte(pasteEnd), p):
+				in.held = append([]byte(nil), p...)
+				return
+			}
+		}
+		in.put(p[0], len(p) > 1)
+		p = p[1:]
+	}
+}
+
+// release gives up waiting for the rest of a mark: it was a key.
+func (in *input) release() {
+	for i, b := range in.held {
+		in.put(b, i+1 < len(in.held))
+	}
+	in.held = nil
+}
+
+// put hands out one byte. A tab with more behind it was not typed by hand either, even where the
+// terminal does not mark pastes.
+func (in *input) put(b byte, more bool) {
+	if in.pasting {
+		wasCR := in.wasCR
+		in.wasCR = b == '\r'
+		switch {
+		case b == '\n' && wasCR:
+			return
+		case b == '\n':
+			b = '\r'
+		case b == '\t':
+			b = ' '
+		case b != '\r' && b < 0x20 || b == 0x7f:
+			return
+		}
+	} else if b == '\t' && more {
+		b = ' '
+	} else if b == 0 { // readline takes it for the end
+		return
+	}
+	in.ready = append(in.ready, b)
+}

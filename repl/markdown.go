@@ -1,0 +1,96 @@
+package repl
+
+import (
+	"bytes"
+
+	"github.com/olekukonko/tablewriter"
+	"github.com/olekukonko/tablewriter/renderer"
+	"github.com/olekukonko/tablewriter/tw"
+
+	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/types"
+)
+
+// markdownPrinter prints a table in GitHub's Markdown, drawn by tablewriter. Rows beyond the first
+// 10,000 or 16 MiB follow without padding, which Markdown does not mind, so that memory stays bounded.
+type markdownPrinter struct {
+	layout
+	names []string
+	rows  [][]string // the first ones; nil once they are printed
+	bytes int
+	open  bool
+	line  []byte
+}
+
+func (p *markdownPrinter) begin(s types.Schema) error {
+	for _, c := range s.Columns {
+		p.names = append(p.names, string(markdownText([]byte(c.Name))))
+	}
+	return nil
+}
+
+func (p *markdownPrinter) batch(b *column.Batch) error {
+	for i := range b.Rows() {
+		row := b.Row(i)
+		cells := make([]string, len(b.Cols))
+		for c, v := range b.Cols {
+			text := null
+			if !v.IsNull(row) {
+				text = column.AppendText(nil, v, row, p.zone)
+			}
+			cells[c] = string(markdownText(text))
+			p.bytes += len(cells[c])
+		}
+		if p.open {
+			p.line = append(p.line, '|')
+			for _, c := range cells {
+				p.line = append(append(append(p.line, ' '), c...), " |"...)
+			}
+			p.line = append(p.line, '\n')
+			continue
+		}
+		p.rows = append(p.rows, cells)
+		if len(p.rows) >= sampleRows || p.bytes >= sampleBytes {
+			if err := p.draw(); err != nil {
+				return err
+			}
+		}
+	}
+	_, err := p.w.Write(p.line)
+	p.line = p.line[:0]
+	return err
+}
+
+func (p *markdownPrinter) end() error {
+	if p.open {
+		return nil
+	}
+	return p.draw()
+}
+
+// draw prints the header and the first rows.
+func (p *markdownPrinter) draw() error {
+	t := tablewriter.NewTable(p.w,
+		tablewriter.WithRenderer(renderer.NewMarkdown()),
+		tablewriter.WithHeaderAutoFormat(tw.Off), tablewriter.WithTrimSpace(tw.Off), tablewriter.WithTrimLine(tw.Off),
+		tablewriter.WithHeaderAutoWrap(tw.WrapNone), tablewriter.WithRowAutoWrap(tw.WrapNone),
+		tablewriter.WithHeaderAlignment(tw.AlignLeft), tablewriter.WithRowAlignment(tw.AlignLeft))
+	t.Header(p.names)
+	if err := t.Bulk(p.rows); err != nil {
+		return err
+	}
+	p.rows, p.open = nil, true
+	return t.Render()
+}
+
+// markdownText makes text fit one cell: what would end it or be markup of a table is escaped.
+func markdownText(text []byte) []byte {
+	text = bytes.ReplaceAll(text, []byte(`\`), []byte(`\\`))
+	text = bytes.ReplaceAll(text, []byte("|"), []byte(`\|`))
+	text = bytes.ReplaceAll(text, []byte("<"), []byte("&lt;"))
+	text = bytes.ReplaceAll(text, []byte("\n"), []byte("<br>"))
+	if plain(text) {
+		return text
+	}
+	return appendVisible(nil, text, false)
+}

@@ -1,0 +1,72 @@
+package repl
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// A statement shows its progress once it has taken a while, several times a second.
+const (
+	progressAfter = 600 * time.Millisecond
+	progressEvery = 200 * time.Millisecond
+)
+
+// watch draws the progress line of the statement at hand until stop, which may be called again.
+func (sh *shell) watch() (stop func()) {
+	if !sh.screen.errTTY {
+		return func() {}
+	}
+	quit, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		t := time.NewTimer(progressAfter)
+		defer t.Stop()
+		for {
+			select {
+			case <-quit:
+				sh.screen.progress("")
+				return
+			case <-t.C:
+				sh.screen.progress(sh.progressLine())
+				t.Reset(progressEvery)
+			}
+		}
+	}()
+	var once sync.Once
+	return func() {
+		once.Do(func() { close(quit) })
+		<-ended
+	}
+}
+
+func (sh *shell) progressLine() string {
+	p, ok := sh.engine.Progress()
+	if !ok {
+		return ""
+	}
+	line := fmt.Sprintf("%s rows read", thousands(p.Read))
+	if p.Written > 0 {
+		line += fmt.Sprintf(", %s written", thousands(p.Written))
+	}
+	line += fmt.Sprintf(", %.1f s", p.Elapsed.Seconds())
+	switch {
+	case p.Committing:
+		line += ", committing"
+	case p.Waiting != "":
+		line += ", waiting for " + string(appendVisible(nil, []byte(p.Waiting), false))
+	}
+	if text := []byte(line); width(text) > 78 {
+		line = string(cut(text, 78)) // one line of any terminal, so that it can be redrawn
+	}
+	return line
+}
+
+func thousands(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

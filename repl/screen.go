@@ -1,0 +1,163 @@
+package repl
+
+import (
+	"bufio"
+	"io"
+	"os"
+	"sync"
+)
+
+// Screen is where a process's output goes: standard output for results, standard error for the rest.
+// Its methods may be called from several goroutines.
+type Screen struct {
+	in, out, err          *os.File
+	inTTY, outTTY, errTTY bool
+
+	mu     sync.Mutex
+	buf    *bufio.Writer // of out
+	outErr error         // the first error of writing results
+	drawn  bool          // a progress line stands on the terminal
+	prompt io.Writer     // while a prompt shows: lifts it, prints, and redraws it
+}
+
+// NewScreen returns the screen of three files, which are usually os.Stdin, os.Stdout and os.Stderr.
+func NewScreen(in, out, err *os.File) *Screen {
+	return &Screen{
+		in: in, out: out, err: err,
+		inTTY: isTerminal(in), outTTY: isTerminal(out), errTTY: isTerminal(err),
+		buf: bufio.NewWriterSize(out, 64<<10),
+	}
+}
+
+// Interactive reports whether there is somebody to talk to: what is read comes from a terminal, and a
+// terminal shows what is written.
+func (s *Screen) Interactive() bool { return s.inTTY && (s.outTTY || s.errTTY) }
+
+// Out returns the writer for the rows of a print connector and the like.
+func (s *Screen) Out() io.Writer { return screenWriter{s, (*Screen).writeOut} }
+
+// Err returns the writer for messages from the background.
+func (s *Screen) Err() io.Writer { return screenWriter{s, (*Screen).writeErr} }
+
+type screenWriter struct {
+	s     *Screen
+	write func(*Screen, []byte) error
+}
+
+func (w screenWriter) Write(p []byte) (int, error) {
+	w.s.mu.Lock()
+	defer w.s.mu.Unlock()
+	err := w.write(w.s, p)
+	if err == nil && w.s.outTTY {
+		err = w.s.flush()
+	}
+	if err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// results is the writer of result rows: buffered until Flush or the next message.
+type results struct{ s *Screen }
+
+func (r results) Write(p []byte) (int, error) {
+	r.s.mu.Lock()
+	defer r.s.mu.Unlock()
+	if err := r.s.writeOut(p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// Flush writes what is buffered of the results.
+func (s *Screen) Flush() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.flush()
+}
+
+// message prints lines on standard error, behind the results so far. That it cannot be written is
+// nobody's business: there is no other place to say so.
+func (s *Screen) message(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_ = s.flush() // kept in outErr; whoever writes results asks for it
+	_ = s.writeErr([]byte(text))
+}
+
+// clearScreen empties a terminal.
+func (s *Screen) clearScreen() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.drawn = false
+	switch {
+	case s.outTTY:
+		_ = s.writeOut([]byte("\x1b[H\x1b[2J\x1b[3J"))
+		_ = s.flush()
+	case s.errTTY:
+		_ = s.writeErr([]byte("\x1b[H\x1b[2J\x1b[3J"))
+	}
+}
+
+// progress redraws the progress line; the empty text takes it away. Only a terminal has one.
+func (s *Screen) progress(line string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.errTTY || s.prompt != nil || line == "" && !s.drawn {
+		return
+	}
+	_ = s.flush() // the line stands below the rows so far
+	if line == "" {
+		s.clearProgress()
+		return
+	}
+	_, _ = s.err.WriteString("\r" + line + "\x1b[K")
+	s.drawn = true
+}
+
+func (s *Screen) clearProgress() {
+	if s.drawn {
+		s.drawn = false
+		_, _ = s.err.WriteString("\r\x1b[K")
+	}
+}
+
+// showPrompt says that a prompt shows, whose writer is given, or no longer does, for nil.
+func (s *Screen) showPrompt(w io.Writer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.prompt = w
+}
+
+// The methods below are called with mu held.
+
+func (s *Screen) writeOut(p []byte) error {
+	if s.outErr != nil {
+		return s.outErr
+	}
+	s.clearProgress()
+	if s.prompt != nil && s.outTTY {
+		_, err := s.prompt.Write(p)
+		return err
+	}
+	_, s.outErr = s.buf.Write(p)
+	return s.outErr
+}
+
+func (s *Screen) writeErr(p []byte) error {
+	s.clearProgress()
+	if s.prompt != nil && s.errTTY {
+		_, err := s.prompt.Write(p)
+		return err
+	}
+	_, err := s.err.Write(p)
+	return err
+}
+
+func (s *Screen) flush() error {
+	if s.outErr == nil && s.buf.Buffered() > 0 {
+		s.clearProgress()
+		s.outErr = s.buf.Flush()
+	}
+	return s.outErr
+}

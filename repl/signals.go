@@ -1,0 +1,142 @@
+package repl
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+)
+
+// signals is what the process does when it is signalled. SIGINT cancels the statement at hand; the
+// second says what is being waited for; the third ends the process at once, which is as safe as a
+// crash. SIGTERM and SIGHUP cancel too, and end the shell once the statement's hooks have run. A
+// statement whose commit has begun is no longer canceled: it is waited for.
+type signals struct {
+	screen *Screen
+	engine engine
+	tty    *tty // nil unless interactive
+
+	ch   chan os.Signal
+	done chan struct{}
+	exit func(code int)
+
+	mu     sync.Mutex
+	cancel context.CancelFunc // of the statement at hand
+	heard  int                // signals since it began
+	idle   func()             // what SIGINT does when no statement runs
+	last   os.Signal          // what ends the shell: SIGTERM, SIGHUP, and SIGINT in a script
+	late   os.Signal          // SIGINT in a script, too late for its statement
+	stop   func()             // makes the shell stop reading
+}
+
+// signalExit is the exit code of a shell that a signal ended.
+func signalExit(s os.Signal) int {
+	if n, ok := s.(syscall.Signal); ok {
+		return 128 + int(n)
+	}
+	return 1
+}
+
+// listen starts. A closed pipe is an error of the write that meets it, never the process's end.
+func (g *signals) listen() {
+	signal.Ignore(syscall.SIGPIPE)
+	g.ch = make(chan os.Signal, 8)
+	g.done = make(chan struct{})
+	signal.Notify(g.ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGCONT)
+	go func() {
+		defer close(g.done)
+		for s := range g.ch {
+			g.handle(s)
+		}
+	}()
+}
+
+// close ends listening and waits for the last signal to be handled.
+func (g *signals) close() {
+	signal.Stop(g.ch)
+	close(g.ch)
+	<-g.done
+}
+
+// begin says that a statement runs, with the context that a signal cancels.
+func (g *signals) begin(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.cancel, g.heard = cancel, 0
+	if g.last != nil {
+		cancel()
+	}
+	return ctx, func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.cancel = nil
+		cancel()
+	}
+}
+
+// ended returns the signal that ends the shell, or nil.
+func (g *signals) ended() os.Signal {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.last
+}
+
+// ends returns the signal that keeps a further statement from being run, or nil. A Ctrl-C that came when
+// a script's statement was being committed does, but if there is none the script has ended well.
+func (g *signals) ends() os.Signal {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.last == nil {
+		return g.late
+	}
+	return g.last
+}
+
+func (g *signals) handle(s os.Signal) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if s == syscall.SIGCONT {
+		if g.tty != nil && g.cancel != nil {
+			_ = g.tty.running() // a shell that resumes us may have set its own modes
+		}
+		return
+	}
+	p, running := g.engine.Progress()
+	committing := g.cancel != nil && running && p.Committing
+	switch {
+	case s == os.Interrupt && g.idle != nil: // interactive: the shell goes on
+	case s == os.Interrupt && committing:
+		g.late = s
+	default:
+		if g.last == nil {
+			g.last = s
+		}
+		g.stop()
+	}
+	if g.cancel == nil {
+		if s == os.Interrupt && g.idle != nil {
+			g.idle()
+		}
+		return
+	}
+	g.heard++
+	switch {
+	case g.heard >= 3:
+		if g.tty != nil {
+			_ = g.tty.restore()
+		}
+		g.exit(signalExit(s))
+	case committing:
+		g.screen.message("[INFO] The statement is committing, please wait.\n")
+	case g.heard == 2:
+		what := "the statement to stop"
+		if running && p.Waiting != "" {
+			what = visible(p.Waiting)
+		}
+		g.screen.message(fmt.Sprintf("[INFO] Canceling, waiting for %s. Once more ends the shell at once.\n", what))
+	}
+	g.cancel()
+}
