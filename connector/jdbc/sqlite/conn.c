@@ -1,0 +1,58 @@
+/* Handles and statements: thin calls with this package's fixed settings. */
+#include "sqlite3.h"
+#include <string.h>
+
+int sl_open(const char *path, int flags, sqlite3 **db) {
+  int rc = sqlite3_open_v2(path, db, flags, 0);
+  if (rc != SQLITE_OK) return rc;
+  sqlite3_extended_result_codes(*db, 1);
+  sqlite3_busy_timeout(*db, 0);
+  sqlite3_db_config(*db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);
+  sqlite3_db_config(*db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
+  return SQLITE_OK;
+}
+
+int sl_close(sqlite3 *db) { return sqlite3_close_v2(db); }
+
+int sl_moved(sqlite3 *db) {
+  int moved = 0;
+  if (sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved) != SQLITE_OK) return 0;
+  return moved;
+}
+
+int sl_prepare(sqlite3 *db, const char *sql, int n, sqlite3_stmt **st, int *tail) {
+  const char *end = sql;
+  int rc = sqlite3_prepare_v3(db, sql, n, SQLITE_PREPARE_PERSISTENT, st, &end);
+  *tail = (int)(end - sql);
+  return rc;
+}
+
+int sl_step(sqlite3_stmt *st) { return sqlite3_step(st); }
+int sl_reset(sqlite3_stmt *st) { return sqlite3_reset(st); }
+void sl_finalize(sqlite3_stmt *st) { sqlite3_finalize(st); }
+int sl_bind_int(sqlite3_stmt *st, int i, int64_t v) { return sqlite3_bind_int64(st, i, v); }
+int sl_bind_double(sqlite3_stmt *st, int i, double v) { return sqlite3_bind_double(st, i, v); }
+int sl_bind_text(sqlite3_stmt *st, int i, const char *z, int64_t n) {
+  return sqlite3_bind_text64(st, i, z ? z : "", (uint64_t)n, SQLITE_TRANSIENT, 1);
+}
+int sl_bind_blob(sqlite3_stmt *st, int i, const void *z, int64_t n) {
+  return sqlite3_bind_blob64(st, i, z ? z : "", (uint64_t)n, SQLITE_TRANSIENT);
+}
+int sl_columns(sqlite3_stmt *st) { return sqlite3_column_count(st); }
+int sl_type(sqlite3_stmt *st, int i) { return sqlite3_column_type(st, i); }
+int64_t sl_int(sqlite3_stmt *st, int i) { return sqlite3_column_int64(st, i); }
+double sl_double(sqlite3_stmt *st, int i) { return sqlite3_column_double(st, i); }
+const void *sl_bytes(sqlite3_stmt *st, int i, int *n) {
+  const void *z;
+  if (sqlite3_column_type(st, i) == SQLITE_BLOB) z = sqlite3_column_blob(st, i);
+  else z = sqlite3_column_text(st, i);
+  *n = sqlite3_column_bytes(st, i);
+  return z;
+}
+const char *sl_errmsg(sqlite3 *db) { return sqlite3_errmsg(db); }
+int sl_errcode(sqlite3 *db) { return sqlite3_extended_errcode(db); }
+int sl_autocommit(sqlite3 *db) { return sqlite3_get_autocommit(db); }
+void sl_interrupt(sqlite3 *db) { sqlite3_interrupt(db); }
+int64_t sl_changes(sqlite3 *db) { return sqlite3_changes64(db); }
+int64_t sl_last_rowid(sqlite3 *db) { return sqlite3_last_insert_rowid(db); }
+const char *sl_version(void) { return sqlite3_libversion(); }

@@ -1,0 +1,261 @@
+package sqlite
+
+/*
+#include "shim.h"
+#include <stdlib.h>
+*/
+import "C"
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"unsafe"
+
+	_ "github.com/mattn/go-sqlite3" // for the amalgamation it links in
+)
+
+// Mode says how a file is opened.
+type Mode int
+
+// The modes. A reader opens a file for writing where it may, so that SQLite can roll back what a killed
+// writer left, and then forbids itself to write.
+const (
+	Read   Mode = iota // must exist; never written by us
+	Write              // must exist
+	Create             // made when absent
+)
+
+const (
+	openReadWrite = 0x2
+	openCreate    = 0x4
+	openNoMutex   = 0x8000
+)
+
+// Conn is a connection to one database file. It is used by one goroutine at a time, except Interrupt.
+type Conn struct {
+	Path string
+
+	mu sync.Mutex // guards db against Interrupt after Close
+	db *C.sqlite3
+}
+
+// Open opens a file. It does not wait for locks and does not look into the file.
+func Open(path string, mode Mode) (*Conn, error) {
+	flags := openNoMutex | openReadWrite
+	if mode == Create {
+		flags |= openCreate
+	}
+	name := C.CString(path)
+	defer C.free(unsafe.Pointer(name))
+	c := &Conn{Path: path}
+	if rc := C.sl_open(name, C.int(flags), &c.db); rc != 0 {
+		err := c.newError(int(rc))
+		_ = c.Close() // the handle exists only to carry the error
+		return nil, err
+	}
+	if mode == Read {
+		if err := c.Exec("PRAGMA query_only = ON"); err != nil {
+			_ = c.Close() // nothing was done
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// Close closes the connection; an open transaction is rolled back.
+func (c *Conn) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.db == nil {
+		return nil
+	}
+	rc := C.sl_close(c.db)
+	c.db = nil
+	if rc != 0 {
+		return &Error{Code: int(rc), Msg: "close failed", Path: c.Path}
+	}
+	return nil
+}
+
+// Interrupt makes a running read end with an error. It must not be used on a connection that writes: an
+// interrupted write may end its transaction.
+func (c *Conn) Interrupt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.db != nil {
+		C.sl_interrupt(c.db)
+	}
+}
+
+// InTransaction reports whether a transaction is open; an error may have ended it.
+func (c *Conn) InTransaction() bool { return C.sl_autocommit(c.db) == 0 }
+
+// Changes is the number of rows that the last INSERT itself stored.
+func (c *Conn) Changes() int64 { return int64(C.sl_changes(c.db)) }
+
+// LastRowid is the rowid of the last row inserted.
+func (c *Conn) LastRowid() int64 { return int64(C.sl_last_rowid(c.db)) }
+
+// Moved reports whether the file that this connection has open is no longer the one of its path.
+func (c *Conn) Moved() bool { return C.sl_moved(c.db) != 0 }
+
+// Version is SQLite's version.
+func Version() string { return C.GoString(C.sl_version()) }
+
+// Quote quotes an identifier.
+func Quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// stmt is a prepared statement.
+type stmt struct {
+	c *Conn
+	p *C.sqlite3_stmt
+}
+
+// prepare compiles exactly one statement.
+func (c *Conn) prepare(sql string) (*stmt, error) {
+	if strings.IndexByte(sql, 0) >= 0 {
+		return nil, &Error{Code: 1, Msg: "a name contains a NUL character", Path: c.Path}
+	}
+	text := C.CString(sql)
+	defer C.free(unsafe.Pointer(text))
+	s := &stmt{c: c}
+	var tail C.int
+	if rc := C.sl_prepare(c.db, text, C.int(len(sql)), &s.p, &tail); rc != 0 {
+		return nil, c.newError(int(rc))
+	}
+	if s.p == nil || strings.TrimSpace(sql[tail:]) != "" {
+		s.close()
+		return nil, &Error{Code: 1, Msg: "not exactly one statement", Path: c.Path}
+	}
+	return s, nil
+}
+
+func (s *stmt) close() {
+	if s.p != nil {
+		C.sl_finalize(s.p)
+		s.p = nil
+	}
+}
+
+// bind sets the parameters ?1, ?2 …: nil, int64, float64, string or []byte.
+func (s *stmt) bind(args []any) error {
+	for i, a := range args {
+		var rc C.int
+		n := C.int(i + 1)
+		switch v := a.(type) {
+		case nil:
+			continue
+		case int64:
+			rc = C.sl_bind_int(s.p, n, C.int64_t(v))
+		case int:
+			rc = C.sl_bind_int(s.p, n, C.int64_t(v))
+		case float64:
+			rc = C.sl_bind_double(s.p, n, C.double(v))
+		case string:
+			rc = C.sl_bind_text(s.p, n, (*C.char)(unsafe.Pointer(unsafe.StringData(v))), C.int64_t(len(v)))
+			runtime.KeepAlive(v)
+		case []byte:
+			rc = C.sl_bind_blob(s.p, n, unsafe.Pointer(unsafe.SliceData(v)), C.int64_t(len(v)))
+			runtime.KeepAlive(v)
+		default:
+			return fmt.Errorf("a parameter of type %T cannot be bound", a)
+		}
+		if rc != 0 {
+			return s.c.newError(int(rc))
+		}
+	}
+	return nil
+}
+
+// Exec runs one statement to its end, dropping rows.
+func (c *Conn) Exec(sql string, args ...any) error {
+	return c.query(sql, args, func(*stmt) error { return nil })
+}
+
+func (c *Conn) query(sql string, args []any, row func(*stmt) error) error {
+	s, err := c.prepare(sql)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if err := s.bind(args); err != nil {
+		return err
+	}
+	for {
+		switch rc := C.sl_step(s.p); rc {
+		case 100:
+			if err := row(s); err != nil {
+				return err
+			}
+		case 101:
+			return nil
+		default:
+			return c.newError(int(rc))
+		}
+	}
+}
+
+// Rows runs one small query and returns its rows: nil, int64, float64, string or []byte a cell.
+func (c *Conn) Rows(sql string, args ...any) ([][]any, error) {
+	var rows [][]any
+	err := c.query(sql, args, func(s *stmt) error {
+		r := make([]any, int(C.sl_columns(s.p)))
+		for i := range r {
+			r[i] = s.value(i)
+		}
+		rows = append(rows, r)
+		return nil
+	})
+	return rows, err
+}
+
+// value returns a cell of the current row.
+func (s *stmt) value(i int) any {
+	n := C.int(i)
+	switch C.sl_type(s.p, n) {
+	case 1:
+		return int64(C.sl_int(s.p, n))
+	case 2:
+		return float64(C.sl_double(s.p, n))
+	case 3:
+		var size C.int
+		p := C.sl_bytes(s.p, n, &size)
+		return string(unsafe.Slice((*byte)(p), int(size)))
+	case 4:
+		var size C.int
+		p := C.sl_bytes(s.p, n, &size)
+		return append([]byte{}, unsafe.Slice((*byte)(p), int(size))...)
+	}
+	return nil
+}
+
+// Int runs a query of one integer cell; no row or NULL gives 0.
+func (c *Conn) Int(sql string, args ...any) (int64, error) {
+	rows, err := c.Rows(sql, args...)
+	if err != nil || len(rows) == 0 {
+		return 0, err
+	}
+	v, _ := rows[0][0].(int64)
+	return v, nil
+}
+
+// Text runs a query of one text cell; no row or NULL gives "".
+func (c *Conn) Text(sql string, args ...any) (string, error) {
+	rows, err := c.Rows(sql, args...)
+	if err != nil || len(rows) == 0 {
+		return "", err
+	}
+	v, _ := rows[0][0].(string)
+	return v, nil
+}
+
+// interruptOn interrupts c when ctx ends, until the function returned is called.
+func (c *Conn) interruptOn(ctx context.Context) (stop func() bool) {
+	if ctx.Done() == nil {
+		return func() bool { return true }
+	}
+	return context.AfterFunc(ctx, c.Interrupt)
+}

@@ -1,0 +1,21 @@
+// Package sqlite is the SQLite dialect of the jdbc connector: it reads and writes SQLite files through
+// a small C shim (the only cgo of the project) that sits beside the amalgamation which go-sqlite3 links
+// in. Every statement, data or metadata, takes this one road; database/sql is not used.
+//
+// [Conn] is a handle. [Store] is one database file with its options; it describes tables ([Store.Table]),
+// makes [connector.Source]s ([NewSource]) and [connector.Transaction]s ([NewTransaction]).
+//
+//	conn.go, conn.c     handles, statements, errors
+//	scan.go, scan.c     rows into column buffers, many a call; odd cells are decided in Go
+//	feed.go, feed.c     column batches as a table that an INSERT reads
+//	types.go            SQL types to declared types and back
+//	source.go           splits, one snapshot for several readers
+//	pushdown.go         filters that SQLite applies
+//	transaction.go      the two roads of a write, its outcome
+//	scratch.go          scratch files and their locks
+//
+// Invariants. Nothing but SQLite opens a database, -wal, -shm or -journal file: closing any other
+// descriptor of it would drop SQLite's locks. The journal mode of a file that this process did not make
+// is never changed. No write follows an error on the same connection: the transaction may have ended by
+// itself, and what follows would commit at once.
+package sqlite

@@ -1,0 +1,109 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"github.com/sluice-sql/sluice/connector"
+)
+
+// Key names a database file by its identity, or by its path while it does not exist.
+func Key(path string) string {
+	if st, err := os.Stat(path); err == nil {
+		if sys, ok := st.Sys().(*syscall.Stat_t); ok {
+			return fmt.Sprintf("sqlite:%d:%d", sys.Dev, sys.Ino)
+		}
+	}
+	return "sqlite:" + canonical(path)
+}
+
+// canonical resolves the links in a path whose last part need not exist.
+func canonical(path string) string {
+	if p, err := filepath.EvalSymlinks(path); err == nil {
+		return p
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
+}
+
+// queue waits for the turn to write a file inside this process: by its path, which a file to be made has
+// already, and then by its identity, which links to it share.
+func queue(ctx context.Context, env *connector.Env, path string) (release func(), err error) {
+	if env == nil || env.Files == nil {
+		return func() {}, nil
+	}
+	first, err := env.Files.Lock(ctx, "sqlite:"+canonical(path))
+	if err != nil {
+		return nil, &LockedError{path, " by another statement of this process", context.Cause(ctx)}
+	}
+	key := Key(path)
+	if key == "sqlite:"+canonical(path) {
+		return first, nil
+	}
+	second, err := env.Files.Lock(ctx, key)
+	if err != nil {
+		first()
+		return nil, &LockedError{path, " by another statement of this process", context.Cause(ctx)}
+	}
+	return func() { second(); first() }, nil
+}
+
+// openWriter opens a file to write it, with durable commits: EXTRA also syncs the directory once the
+// journal is gone, and means FULL in a WAL file.
+func openWriter(path string, mode Mode, fresh bool) (*Conn, error) {
+	c, err := Open(path, mode)
+	if err != nil {
+		return nil, err
+	}
+	pragmas := []string{"PRAGMA synchronous = EXTRA", "PRAGMA cache_size = -8000"}
+	if fresh {
+		pragmas = append(pragmas, "PRAGMA page_size = 8192")
+	}
+	for _, p := range pragmas {
+		if err := c.Exec(p); err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+	}
+	return c, nil
+}
+
+// beginImmediate takes a file's write lock, waiting for it until ctx ends.
+func beginImmediate(ctx context.Context, c *Conn) error {
+	return retryBusy(ctx, c.Path, func() error { return c.Exec("BEGIN IMMEDIATE") })
+}
+
+// absent reports whether there is no file at path.
+func absent(path string) bool {
+	_, err := os.Stat(path)
+	return os.IsNotExist(err)
+}
+
+// removeEmpty removes a database file that is still empty, holding its exclusive lock while it does, and
+// leaves any other alone. Whoever waits for the lock finds the file moved.
+func removeEmpty(path string) error {
+	st, err := os.Stat(path)
+	if err != nil || st.Size() != 0 {
+		return nil
+	}
+	c, err := Open(path, Write)
+	if err != nil {
+		return err
+	}
+	err = c.Exec("BEGIN EXCLUSIVE")
+	if err == nil {
+		var pages int64
+		if pages, err = c.Int("PRAGMA main.page_count"); err == nil && pages == 0 && !c.Moved() {
+			err = os.Remove(path)
+		}
+	}
+	if isBusy(err) {
+		err = nil // somebody else writes it now: it is theirs
+	}
+	return errors.Join(err, c.Close())
+}

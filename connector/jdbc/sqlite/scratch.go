@@ -1,0 +1,240 @@
+package sqlite
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sluice-sql/sluice/connector"
+)
+
+const (
+	scratchMark = ".sluice-"
+	lockSuffix  = ".lock"
+	scratchName = "_sluice_scratch" // the scratch file's schema while it is attached
+)
+
+// scratchFile is a SQLite file beside the target that only its job knows, and the side file whose lock
+// shows that the job lives.
+type scratchFile struct {
+	path string
+	lock *os.File
+}
+
+// newScratch takes the lock and names the file; SQLite makes it. The lock comes first, so that a sweeper
+// never finds a scratch file of a living job without it.
+func newScratch(target string, job connector.JobID) (*scratchFile, error) {
+	path := target + scratchMark + job.String()
+	lock, err := lockSide(path + lockSuffix)
+	if err != nil {
+		return nil, fmt.Errorf("make a scratch file beside %s: %w", target, err)
+	}
+	return &scratchFile{path: path, lock: lock}, nil
+}
+
+// lockSide makes and locks a side file. It is no database: no lock of SQLite's hangs on it.
+func lockSide(path string) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		mine, err1 := f.Stat()
+		now, err2 := os.Stat(path)
+		if err1 == nil && err2 == nil && os.SameFile(mine, now) {
+			return f, nil
+		}
+		_ = f.Close() // a sweeper removed it between our open and our lock
+	}
+}
+
+// remove removes the scratch file and then, while it is still held, its lock.
+func (s *scratchFile) remove() error {
+	var errs []error
+	for _, p := range []string{s.path, s.path + lockSuffix} {
+		if err := os.Remove(p); err != nil && !os.IsNotExist(err) {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(append(errs, s.lock.Close())...)
+}
+
+// beginScratch makes the scratch file with a table of the target's columns. It needs no journal and no
+// sync: nobody reads it unless this process lives.
+func (t *Transaction) beginScratch(ctx context.Context, job connector.JobID) (err error) {
+	if t.scratch, err = newScratch(t.target.Store.Path, job); err != nil {
+		return err
+	}
+	c, err := Open(t.target.Store.Path, Read)
+	if err != nil {
+		return err
+	}
+	var page int64
+	err = retryBusy(ctx, c.Path, func() error {
+		if t.target.Create != nil {
+			err = Taken(c, t.target.Table)
+		} else {
+			err = t.checkInsert(c)
+		}
+		if err == nil {
+			page, err = c.Int("PRAGMA main.page_size")
+		}
+		return err
+	})
+	if err = errors.Join(err, c.Close()); err != nil {
+		return err
+	}
+	if t.conn, err = Open(t.scratch.path, Create); err != nil {
+		return err
+	}
+	pragmas := []string{fmt.Sprintf("PRAGMA page_size = %d", page), "PRAGMA journal_mode = OFF",
+		"PRAGMA synchronous = OFF", "PRAGMA locking_mode = EXCLUSIVE", "BEGIN IMMEDIATE"}
+	for _, p := range pragmas {
+		if err := t.conn.Exec(p); err != nil {
+			return err
+		}
+	}
+	if t.target.Create != nil {
+		return t.createTable(t.conn)
+	}
+	return t.conn.Exec("CREATE TABLE main." + Quote(t.target.Table) + " (" + t.scratchColumns() + ")")
+}
+
+// scratchColumns declares the columns written as the target does, so that their affinities are the same.
+func (t *Transaction) scratchColumns() string {
+	lines := make([]string, len(t.target.Columns))
+	for i, col := range t.target.Columns {
+		had, _ := t.info.column(col.Name)
+		lines[i] = Quote(col.Name) + " " + affinityName(affinityOf(had.Declared))
+	}
+	return strings.Join(lines, ", ")
+}
+
+func affinityName(a affinity) string {
+	return [...]string{"BLOB", "TEXT", "NUMERIC", "INTEGER", "REAL"}[a]
+}
+
+func (t *Transaction) sealScratch() error {
+	if err := t.conn.Exec("COMMIT"); err != nil {
+		return err
+	}
+	t.closeConn() // the publishing connection attaches the file
+	return nil
+}
+
+// publish copies the scratch table into the file in one short transaction.
+func (t *Transaction) publish(ctx context.Context) (connector.Outcome, error) {
+	fail := func(err error) (connector.Outcome, error) { return connector.NotDone, t.poison(err) }
+	var err error
+	if t.release, err = queue(ctx, t.target.Store.Env, t.target.Store.Path); err != nil {
+		return fail(err)
+	}
+	if t.conn, err = openWriter(t.target.Store.Path, Write, false); err != nil {
+		return fail(err)
+	}
+	for _, sql := range []string{"ATTACH " + quoteText(t.scratch.path) + " AS " + scratchName,
+		"PRAGMA " + scratchName + ".journal_mode = OFF", "PRAGMA " + scratchName + ".synchronous = OFF"} {
+		if err := t.conn.Exec(sql); err != nil {
+			return fail(err)
+		}
+	}
+	if err := beginImmediate(ctx, t.conn); err != nil {
+		return fail(err)
+	}
+	if err := t.prepareTarget(t.conn); err != nil {
+		return fail(err)
+	}
+	from := " FROM " + scratchName + "." + Quote(t.target.Table)
+	copyRows := "INSERT INTO main." + Quote(t.target.Table) + " SELECT *" + from
+	if t.target.Create == nil {
+		names := make([]string, len(t.target.Columns))
+		for i, c := range t.target.Columns {
+			names[i] = c.Name
+		}
+		list := quoteAll(names)
+		copyRows = "INSERT INTO main." + Quote(t.target.Table) + " (" + list + ") SELECT " + list + from
+	}
+	if err := t.conn.Exec(copyRows); err != nil {
+		var e *Error
+		if errors.As(err, &e) && e.Primary() == codeConstraint {
+			err = &RowError{Table: t.target.Table, Msg: e.Msg, Err: e}
+		}
+		return fail(err)
+	}
+	if n := t.conn.Changes(); n != t.stored {
+		sent := t.stored
+		t.stored = n
+		return fail(t.lostRows(sent))
+	}
+	if err := t.collectProof(); err != nil {
+		return fail(err)
+	}
+	return t.commit(ctx)
+}
+
+func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// Leftovers returns the scratch files beside a database file, and the jobs that made them.
+func Leftovers(target string) (map[connector.JobID]string, error) {
+	entries, err := os.ReadDir(filepath.Dir(target))
+	if err != nil {
+		return nil, err
+	}
+	found := map[connector.JobID]string{}
+	prefix := filepath.Base(target) + scratchMark
+	for _, e := range entries {
+		rest, ok := strings.CutPrefix(e.Name(), prefix)
+		rest = strings.TrimSuffix(rest, lockSuffix)
+		var job connector.JobID
+		if !ok || len(rest) != hex.EncodedLen(len(job)) || strings.ToLower(rest) != rest {
+			continue
+		}
+		if job.UnmarshalText([]byte(rest)) == nil {
+			found[job] = target + scratchMark + rest
+		}
+	}
+	return found, nil
+}
+
+// Sweep removes the scratch files beside a database file whose jobs are dead (their lock is free) and
+// whom keep does not keep. It may be killed anywhere and run again.
+func Sweep(ctx context.Context, target string, keep func(connector.JobID) bool) (removed, kept []string, err error) {
+	found, err := Leftovers(target)
+	if err != nil {
+		return nil, nil, err
+	}
+	var errs []error
+	for job, path := range found {
+		if ctx.Err() != nil {
+			errs = append(errs, context.Cause(ctx))
+			break
+		}
+		if keep(job) {
+			kept = append(kept, path)
+			continue
+		}
+		lock, err := lockSide(path + lockSuffix)
+		if err != nil { // held: the job lives
+			kept = append(kept, path)
+			continue
+		}
+		if err := (&scratchFile{path: path, lock: lock}).remove(); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		removed = append(removed, path)
+	}
+	sort.Strings(removed)
+	sort.Strings(kept)
+	return removed, kept, errors.Join(errs...)
+}

@@ -1,0 +1,483 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/types"
+)
+
+// Target says what a transaction writes.
+type Target struct {
+	Store *Store
+	Table string
+	// Columns are the columns written, in the order of the batches.
+	Columns []types.Column
+	// Create, when set, is the schema of a table that the transaction makes; it must not exist before.
+	Create *types.Schema
+	// ReadsSame says that the same job also reads the file.
+	ReadsSame bool
+}
+
+// ExistsError says that a table cannot be made because its name is taken, maybe in another case.
+type ExistsError struct{ Table, Taken, Kind string }
+
+// Error names the object that has the name.
+func (e *ExistsError) Error() string {
+	if e.Taken == e.Table {
+		return fmt.Sprintf("%s %s already exists", e.Kind, e.Table)
+	}
+	return fmt.Sprintf("%s %s already exists, and SQLite does not tell it from %s", e.Kind, e.Taken, e.Table)
+}
+
+// road is the way rows take into a file.
+type road uint8
+
+const (
+	direct  road = iota // one transaction in the file itself
+	scratch             // into a scratch file, then one short transaction that copies
+)
+
+// Transaction writes one table of one file, all or nothing. See the package's doc for its roads.
+type Transaction struct {
+	target Target
+	key    string
+
+	mu      sync.Mutex
+	begun   bool
+	ended   bool
+	outcome connector.Outcome // valid when ended
+	err     error             // the first error: nothing is written after it
+	road    road
+	made    bool // the file was not there before us
+	release func()
+	conn    *Conn // of the file, or of the scratch file
+	insert  *stmt
+	feed    *feed
+	scratch *scratchFile
+	info    *TableInfo // of the target of an INSERT
+	stored  int64      // rows SQLite says it stored
+	sealed  bool
+	writer  bool // one is in use
+	proof   proof
+}
+
+// NewTransaction returns a transaction on a target; nothing happens before Begin.
+func NewTransaction(t Target) *Transaction {
+	return &Transaction{target: t, key: Key(t.Store.Path)}
+}
+
+// Key names the file.
+func (t *Transaction) Key() string { return t.key }
+
+// chooseRoad decides the road from what the file is now.
+func (t *Transaction) chooseRoad(ctx context.Context) (road, error) {
+	s := t.target.Store
+	if absent(s.Path) || !t.target.ReadsSame && !s.Staging {
+		return direct, nil
+	}
+	c, err := Open(s.Path, Read)
+	if err != nil {
+		return direct, err
+	}
+	var mode string
+	var pages int64
+	err = retryBusy(ctx, s.Path, func() error {
+		if mode, err = c.Text("PRAGMA main.journal_mode"); err == nil {
+			pages, err = c.Int("PRAGMA main.page_count")
+		}
+		return err
+	})
+	if err = errors.Join(err, c.Close()); err != nil {
+		return direct, err
+	}
+	if mode == "wal" || pages == 0 {
+		return direct, nil
+	}
+	return scratch, nil
+}
+
+// Begin opens the road: in the file itself it takes the write lock and makes the table, invisible to
+// others until Commit; else it makes the scratch file.
+func (t *Transaction) Begin(ctx context.Context, job connector.JobID) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.begun {
+		return errors.New("the transaction has begun before")
+	}
+	t.begun = true
+	err := t.begin(ctx, job)
+	if err != nil {
+		t.err = err
+		t.drop()
+	}
+	return err
+}
+
+func (t *Transaction) begin(ctx context.Context, job connector.JobID) (err error) {
+	if t.road, err = t.chooseRoad(ctx); err != nil {
+		return err
+	}
+	if t.road == scratch {
+		err = t.beginScratch(ctx, job)
+	} else {
+		err = t.beginDirect(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	n := len(t.target.Columns)
+	names, ts, numeric := make([]string, n), make([]types.Type, n), make([]bool, n)
+	for i, c := range t.target.Columns {
+		names[i], ts[i] = c.Name, c.Type
+		if t.info != nil {
+			had, _ := t.info.column(c.Name)
+			a := affinityOf(had.Declared)
+			numeric[i] = a != affinityText && a != affinityBlob
+		}
+	}
+	if t.feed, err = newFeed(t.conn, t.target.Table, names, ts, numeric); err != nil {
+		return err
+	}
+	cells := make([]string, len(names))
+	for i := range cells {
+		cells[i] = "c" + strconv.Itoa(i)
+	}
+	t.insert, err = t.conn.prepare("INSERT INTO main." + Quote(t.target.Table) + " (" + quoteAll(names) + ") SELECT " +
+		strings.Join(cells, ", ") + " FROM " + Quote(t.feed.name))
+	return err
+}
+
+func quoteAll(names []string) string {
+	quoted := make([]string, len(names))
+	for i, n := range names {
+		quoted[i] = Quote(n)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+func (t *Transaction) beginDirect(ctx context.Context) (err error) {
+	if t.release, err = queue(ctx, t.target.Store.Env, t.target.Store.Path); err != nil {
+		return err
+	}
+	if t.conn, t.made, err = t.lockFile(ctx); err != nil {
+		return err
+	}
+	return t.prepareTarget(t.conn)
+}
+
+// lockFile opens the file with its write lock held. A file that was removed while we waited is opened
+// anew.
+func (t *Transaction) lockFile(ctx context.Context) (c *Conn, made bool, err error) {
+	mode := Write
+	if t.target.Create != nil {
+		mode = Create
+	}
+	for {
+		fresh := absent(t.target.Store.Path)
+		if fresh && mode == Write {
+			return nil, made, &Error{Code: codeCantOpen, Path: t.target.Store.Path}
+		}
+		if c, err = openWriter(t.target.Store.Path, mode, fresh); err != nil {
+			return nil, made, err
+		}
+		made = made || fresh
+		if err = beginImmediate(ctx, c); err == nil && !c.Moved() {
+			return c, made, nil
+		}
+		if closeErr := c.Close(); err != nil {
+			return nil, made, errors.Join(err, closeErr)
+		}
+	}
+}
+
+// prepareTarget makes the table in the open transaction of c, or checks the one to insert into.
+func (t *Transaction) prepareTarget(c *Conn) error {
+	if t.target.Create == nil {
+		return t.checkInsert(c)
+	}
+	if err := Taken(c, t.target.Table); err != nil {
+		return err
+	}
+	return t.createTable(c)
+}
+
+func (t *Transaction) createTable(c *Conn) error {
+	sql, col, fault := CreateSQL("main.", t.target.Table, *t.target.Create)
+	if fault != "" {
+		return fmt.Errorf("column %s: %s", col, fault)
+	}
+	return c.Exec(sql)
+}
+
+// Taken returns an *ExistsError when a name is that of a table, view or index, whatever its case.
+func Taken(c *Conn, name string) error {
+	rows, err := c.Rows("SELECT name, type FROM main.sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type IN ('table', 'view', 'index') ORDER BY name = ?1 DESC", name)
+	if err != nil || len(rows) == 0 {
+		return err
+	}
+	taken, _ := rows[0][0].(string)
+	kind, _ := rows[0][1].(string)
+	return &ExistsError{Table: name, Taken: taken, Kind: kind}
+}
+
+func (t *Transaction) checkInsert(c *Conn) error {
+	info, err := t.target.Store.Describe(c, t.target.Table, false)
+	if err != nil {
+		return err
+	}
+	if info == nil {
+		return fmt.Errorf("table %s does not exist in %s any more", t.target.Table, t.target.Store.Path)
+	}
+	if info.View {
+		return fmt.Errorf("%s is a view of SQLite; it cannot be written", t.target.Table)
+	}
+	for _, col := range t.target.Columns {
+		had, ok := info.column(col.Name)
+		switch {
+		case !ok:
+			return fmt.Errorf("table %s has no column %s any more", t.target.Table, col.Name)
+		case had.Generated:
+			return fmt.Errorf("table %s: column %s is computed by SQLite and cannot be written", t.target.Table, col.Name)
+		}
+		if fault := writeFault(col.Type, affinityOf(had.Declared)); fault != "" {
+			return fmt.Errorf("table %s, column %s (declared %s): %s", t.target.Table, col.Name, had.Declared, fault)
+		}
+	}
+	t.info = info
+	return nil
+}
+
+// Writer returns the one writer.
+func (t *Transaction) Writer(_ context.Context, _ int) (connector.Writer, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.err != nil:
+		return nil, t.err
+	case !t.begun || t.sealed || t.ended:
+		return nil, errors.New("no transaction is open for writing")
+	case t.writer:
+		return nil, fmt.Errorf("table %s: a SQLite file has one writer at a time", t.target.Table)
+	}
+	t.writer = true
+	return &writer{t: t}, nil
+}
+
+type writer struct{ t *Transaction }
+
+// Write runs one INSERT over all rows that next yields.
+func (w *writer) Write(ctx context.Context, next func() (*column.Batch, error)) error {
+	t := w.t
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil {
+		return t.err
+	}
+	if t.ended || t.sealed {
+		return errors.New("the transaction is not open for writing any more")
+	}
+	if !t.conn.InTransaction() {
+		return t.poison(fmt.Errorf("table %s: the transaction ended by itself; nothing was stored", t.target.Table))
+	}
+	err := t.feed.run(t.insert, func() (*column.Batch, error) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return next()
+	})
+	if err != nil {
+		return t.poison(err)
+	}
+	t.stored += t.conn.Changes()
+	return nil
+}
+
+// Close ends the writer; what it wrote stays in the transaction.
+func (w *writer) Close() error {
+	w.t.mu.Lock()
+	defer w.t.mu.Unlock()
+	w.t.writer = false
+	return nil
+}
+
+// poison keeps the first error and ends the connection at once: after an error SQLite may have ended the
+// transaction, and a further write would commit by itself.
+func (t *Transaction) poison(err error) error {
+	t.err = err
+	t.closeConn()
+	return err
+}
+
+// closeConn rolls back and closes. Errors of it cannot matter: a closed connection has no transaction,
+// and SQLite rolls back what a journal still holds.
+func (t *Transaction) closeConn() {
+	if t.insert != nil {
+		t.insert.close()
+		t.insert = nil
+	}
+	if t.conn != nil {
+		if t.conn.InTransaction() {
+			_ = t.conn.Exec("ROLLBACK")
+		}
+		_ = t.conn.Close()
+		t.conn = nil
+	}
+	if t.feed != nil { // after the connection, which calls into it
+		t.feed.close()
+		t.feed = nil
+	}
+}
+
+// Seal checks that SQLite stored every row that was sent.
+func (t *Transaction) Seal(ctx context.Context) (int64, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil {
+		return 0, t.err
+	}
+	if t.sealed {
+		return t.stored, nil
+	}
+	if !t.begun || t.ended {
+		return 0, errors.New("no transaction is open")
+	}
+	if ctx.Err() != nil {
+		return 0, t.poison(context.Cause(ctx))
+	}
+	if !t.conn.InTransaction() {
+		return 0, t.poison(fmt.Errorf("table %s: the transaction ended by itself; nothing was stored", t.target.Table))
+	}
+	if sent := t.feed.sent; sent != t.stored {
+		return 0, t.poison(t.lostRows(sent))
+	}
+	t.insert.close()
+	t.insert = nil
+	if t.road == scratch {
+		if err := t.sealScratch(); err != nil {
+			return 0, t.poison(err)
+		}
+	} else if err := t.collectProof(); err != nil {
+		return 0, t.poison(err)
+	}
+	t.sealed = true
+	return t.stored, nil
+}
+
+func (t *Transaction) lostRows(sent int64) error {
+	why := "the table has no triggers"
+	if t.info != nil {
+		why = t.info.triggerText()
+	}
+	return fmt.Errorf("%s of %s rows were not stored; %s", groups(sent-t.stored), groups(sent), why)
+}
+
+// groups prints 1000000 as 1,000,000.
+func groups(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Commit publishes the rows.
+func (t *Transaction) Commit(ctx context.Context) (connector.Outcome, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.ended && t.outcome == connector.Done:
+		return connector.Done, nil
+	case t.ended && t.outcome == connector.Unknown:
+		return t.settle(ctx, t.err)
+	case t.err != nil:
+		return connector.NotDone, t.err
+	case !t.sealed || t.ended:
+		return connector.NotDone, errors.New("the transaction is not sealed")
+	}
+	if t.road == scratch {
+		return t.publish(ctx)
+	}
+	if t.conn.Moved() {
+		return connector.NotDone, t.poison(&Error{Code: codeReadOnly | 4<<8, Path: t.target.Store.Path})
+	}
+	return t.commit(ctx)
+}
+
+// commit ends the open transaction of t.conn. A reader's lock makes it wait, until ctx ends.
+func (t *Transaction) commit(ctx context.Context) (connector.Outcome, error) {
+	if !t.conn.InTransaction() {
+		return connector.NotDone, t.poison(fmt.Errorf("table %s: the transaction ended by itself; nothing was stored", t.target.Table))
+	}
+	err := retryBusy(ctx, t.target.Store.Path, func() error { return t.conn.Exec("COMMIT") })
+	if err == nil {
+		return t.done()
+	}
+	if t.conn.InTransaction() { // still open: nothing was committed
+		return connector.NotDone, t.poison(err)
+	}
+	t.poison(err)
+	return t.settle(ctx, err)
+}
+
+func (t *Transaction) done() (connector.Outcome, error) {
+	t.ended, t.outcome, t.err = true, connector.Done, nil
+	t.closeConn()
+	t.drop()
+	return connector.Done, nil
+}
+
+// settle looks into the file after a COMMIT that failed in a way which does not tell.
+func (t *Transaction) settle(ctx context.Context, cause error) (connector.Outcome, error) {
+	found, err := t.look(ctx)
+	switch {
+	case err != nil:
+		t.ended, t.outcome = true, connector.Unknown
+		return connector.Unknown, fmt.Errorf("%w; whether the rows were committed cannot be told now: %w", cause, err)
+	case found:
+		return t.done()
+	}
+	t.ended, t.outcome = false, connector.NotDone
+	return connector.NotDone, cause
+}
+
+// Abort rolls back and removes what the transaction made.
+func (t *Transaction) Abort(_ context.Context) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended && t.outcome != connector.NotDone {
+		return nil // committed, or not to be touched
+	}
+	t.ended, t.outcome = true, connector.NotDone
+	if t.err == nil {
+		t.err = errors.New("the transaction was aborted")
+	}
+	t.closeConn()
+	return t.drop()
+}
+
+// drop removes the scratch file, or the file that the transaction made and left empty, and lets the next
+// writer in.
+func (t *Transaction) drop() error {
+	var err error
+	t.closeConn()
+	if t.scratch != nil {
+		err = t.scratch.remove()
+		t.scratch = nil
+	}
+	if t.made {
+		err = errors.Join(err, removeEmpty(t.target.Store.Path))
+		t.made = false
+	}
+	if t.release != nil {
+		t.release()
+		t.release = nil
+	}
+	return err
+}
