@@ -1,0 +1,104 @@
+package bind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/expr"
+	"github.com/sluice-sql/sluice/planner/plan"
+	"github.com/sluice-sql/sluice/sqlparse"
+	"github.com/sluice-sql/sluice/types"
+)
+
+// Binder binds one statement. Close it when planning has ended: tables are held open until then, so that
+// the optimiser can ask them what they take.
+type Binder struct {
+	ctx      context.Context
+	catalogs *catalog.CatalogManager
+	env      *expr.Env
+	with     *commonTable // the innermost visible WITH query
+	uses     int          // how many times WITH queries were planned
+	opened   []connector.Table
+}
+
+// New returns a binder over a session's catalogs. env is what constant expressions are evaluated with.
+func New(ctx context.Context, catalogs *catalog.CatalogManager, env *expr.Env) *Binder {
+	return &Binder{ctx: ctx, catalogs: catalogs, env: env}
+}
+
+// Close closes the tables that binding has opened.
+func (b *Binder) Close() error {
+	var errs []error
+	for _, t := range b.opened {
+		errs = append(errs, t.Close())
+	}
+	b.opened = nil
+	return errors.Join(errs...)
+}
+
+// Relation is a bound query: its plan and what is known of its columns.
+type Relation struct {
+	Node    plan.Node
+	Columns []Column
+}
+
+// Column is an output column of a query.
+type Column struct {
+	Name string
+	At   sqlparse.Span // the expression in the select list
+	Null bool          // a bare NULL, whose type is still open (the plan says STRING)
+}
+
+// Query binds a query.
+func (b *Binder) Query(q sqlparse.Query) (*Relation, error) { return b.query(q, nil) }
+
+// relation makes a Relation of columns that are all of known type.
+func relation(n plan.Node, at sqlparse.Span) *Relation {
+	r := &Relation{Node: n}
+	for _, c := range n.Schema().Columns {
+		r.Columns = append(r.Columns, Column{Name: c.Name, At: at})
+	}
+	return r
+}
+
+// column returns the reference to an output column; a bare NULL is a literal again.
+func (r *Relation) column(i int) expr.Expr {
+	if r.Columns[i].Null {
+		return expr.NewLiteral(types.Of(types.Null), nil, span(r.Columns[i].At))
+	}
+	c := plan.ColumnOf(r.Node, i)
+	c.At = span(r.Columns[i].At)
+	return c
+}
+
+// project returns the projection of in by typed expressions, where a bare NULL becomes a NULL of STRING.
+func project(in plan.Node, exprs []expr.Expr, names []string) *plan.Project {
+	out := make([]expr.Expr, len(exprs))
+	for i, e := range exprs {
+		out[i] = typed(e)
+	}
+	return plan.NewProject(in, out, names)
+}
+
+func typed(e expr.Expr) expr.Expr {
+	if isBareNull(e) {
+		return expr.NewLiteral(types.String(), nil, e.Span())
+	}
+	return e
+}
+
+func isBareNull(e expr.Expr) bool { return e.Type().Kind == types.Null }
+
+// coerce casts e implicitly; a bare NULL takes the type.
+func coerce(e expr.Expr, t types.Type) (expr.Expr, error) {
+	if isBareNull(e) {
+		return expr.NewLiteral(t.AsNullable(), nil, e.Span()), nil
+	}
+	return expr.Coerce(e, t)
+}
+
+// exprName is the name of the i-th output column when its expression has none.
+func exprName(i int) string { return fmt.Sprintf("EXPR$%d", i) }

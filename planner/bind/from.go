@@ -1,0 +1,128 @@
+package bind
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/planner/plan"
+	"github.com/sluice-sql/sluice/sqlparse"
+)
+
+// from binds a FROM clause or a part of it.
+func (b *Binder) from(t sqlparse.TableExpr, parent *scope) (plan.Node, *scope, error) {
+	switch t := t.(type) {
+	case *sqlparse.Table:
+		switch {
+		case t.AsOf != nil:
+			return nil, nil, notYet(t.AsOf.Span(), "FOR SYSTEM_TIME AS OF")
+		case t.Sample != nil:
+			return nil, nil, notYet(t.Sample.Span(), "TABLESAMPLE")
+		}
+		if err := refuseHints(t.Hints); err != nil {
+			return nil, nil, err
+		}
+		return b.tableByName(t.Name, t.Alias, parent)
+	case *sqlparse.DerivedTable:
+		if t.Lateral {
+			return nil, nil, notYet(t.Span(), "LATERAL")
+		}
+		r, err := b.query(t.Query, parent)
+		if err != nil {
+			return nil, nil, err
+		}
+		return derived(r, t.Alias, scopeTable{at: t.Span()}, parent)
+	case *sqlparse.Join:
+		return b.join(t, parent)
+	case *sqlparse.Unnest:
+		return nil, nil, notYet(t.Span(), "UNNEST")
+	case *sqlparse.TableFunc:
+		name := pathText(t.Call.Name.Parts)
+		return nil, nil, notYet(t.Call.Name.Span(), fmt.Sprintf("The table function %s", name))
+	case *sqlparse.MatchRecognize:
+		return nil, nil, notYet(t.Span(), "MATCH_RECOGNIZE")
+	}
+	return nil, nil, notYet(t.Span(), "this kind of table")
+}
+
+func refuseHints(hints []sqlparse.Hint) error {
+	for _, h := range hints {
+		return notYet(h.Span(), "The hint "+h.Name)
+	}
+	return nil
+}
+
+// derived makes a relation of FROM out of a bound query. table is how it is named without an alias.
+func derived(r *Relation, alias *sqlparse.Alias, table scopeTable, parent *scope) (plan.Node, *scope, error) {
+	if alias != nil {
+		table = scopeTable{path: []string{alias.Name.Name}, at: alias.Name.Span()}
+		if err := renameColumns(r, alias.Columns); err != nil {
+			return nil, nil, err
+		}
+	}
+	names := make([]string, len(r.Columns))
+	for i, c := range r.Columns {
+		names[i] = c.Name
+	}
+	return r.Node, newScope(r.Node, table, names, func(i int) bool { return r.Columns[i].Null }, parent), nil
+}
+
+// tableByName binds a table, a view or a query of WITH.
+func (b *Binder) tableByName(name sqlparse.ObjectName, alias *sqlparse.Alias, parent *scope) (plan.Node, *scope, error) {
+	if len(name.Parts) == 1 {
+		if c := b.with.find(name.Parts[0].Name); c != nil {
+			r, err := b.use(c, name.Span())
+			if err != nil {
+				return nil, nil, err
+			}
+			return derived(r, alias, scopeTable{path: []string{c.def.Name.Name}, at: name.Span()}, parent)
+		}
+	}
+	t, opened, err := b.openTable(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	if _, ok := opened.(connector.Scannable); !ok {
+		return nil, nil, errAt(name.Span(), "Table %s cannot be read", t.ID)
+	}
+	columns := make([]int, len(t.Def.Schema.Columns))
+	for i := range columns {
+		columns[i] = i
+	}
+	scan := plan.NewScan(t, columns, nil, -1)
+	path := []string{t.ID.Catalog, t.ID.Database, t.ID.Object}
+	return derived(relation(scan, name.Span()), alias, scopeTable{path: path, at: name.Span()}, parent)
+}
+
+// openTable finds a table and opens it for the time of planning.
+func (b *Binder) openTable(name sqlparse.ObjectName) (*plan.Table, connector.Table, error) {
+	id := b.identify(name)
+	cat, def, err := b.catalogs.Table(b.ctx, id)
+	if err != nil {
+		var e *catalog.Error
+		if errors.As(err, &e) && errors.Is(err, catalog.ErrTableNotExist) {
+			return nil, nil, &sqlparse.Error{Span: name.Span(), Hint: e.Hint,
+				Msg: fmt.Sprintf("Object '%s' not found within '%s.%s'", id.Object, id.Catalog, id.Database)}
+		}
+		return nil, nil, atName(err, name)
+	}
+	opened, err := b.catalogs.Registry.Table(b.ctx, cat, id, def)
+	if err != nil {
+		return nil, nil, atName(err, name)
+	}
+	b.opened = append(b.opened, opened)
+	t := &plan.Table{ID: id, Def: def, StoreKey: cat.StoreKey(catalog.ObjectPath{Database: id.Database, Object: id.Object})}
+	if f, ok := opened.(connector.FilterPushDown); ok {
+		t.Pushes = f.PushFilter
+	}
+	return t, opened, nil
+}
+
+func (b *Binder) identify(name sqlparse.ObjectName) connector.ObjectIdentifier {
+	parts := make([]string, len(name.Parts))
+	for i, p := range name.Parts {
+		parts[i] = p.Name
+	}
+	return b.catalogs.Identify(parts)
+}

@@ -1,0 +1,118 @@
+package bind
+
+import (
+	"github.com/sluice-sql/sluice/expr"
+	"github.com/sluice-sql/sluice/planner/plan"
+	"github.com/sluice-sql/sluice/sqlparse"
+	"github.com/sluice-sql/sluice/types"
+)
+
+// setOp binds a chain of UNION and UNION ALL. It leans to the left and may be long, so that it is walked
+// by a loop; a run of UNION ALL is one node, a UNION makes all before it distinct.
+func (b *Binder) setOp(q *sqlparse.SetOp, parent *scope) (*Relation, error) {
+	var spine []*sqlparse.SetOp
+	var first sqlparse.Query = q
+	for {
+		op, ok := first.(*sqlparse.SetOp)
+		if !ok {
+			break
+		}
+		switch op.Kind {
+		case sqlparse.Intersect:
+			return nil, notYet(op.Span(), "INTERSECT")
+		case sqlparse.Except:
+			return nil, notYet(op.Span(), "EXCEPT")
+		}
+		spine = append(spine, op)
+		first = op.Left
+	}
+	r, err := b.query(first, parent)
+	if err != nil {
+		return nil, err
+	}
+	inputs := []*Relation{r}
+	for i := len(spine) - 1; i >= 0; i-- {
+		right, err := b.query(spine[i].Right, parent)
+		if err != nil {
+			return nil, err
+		}
+		name := "UNION"
+		if spine[i].All {
+			name = "UNION ALL"
+		}
+		if len(right.Columns) != len(r.Columns) {
+			return nil, errAt(spine[i].Right.Span(), "Column count mismatch in %s: %d columns here, %d in the first query", name, len(right.Columns), len(r.Columns))
+		}
+		inputs = append(inputs, right)
+		if i > 0 && spine[i].All && spine[i-1].All {
+			continue
+		}
+		if r, err = union(inputs, name); err != nil {
+			return nil, err
+		}
+		if !spine[i].All {
+			r.Node = plan.NewDistinct(r.Node)
+		}
+		inputs = []*Relation{r}
+	}
+	return r, nil
+}
+
+// union brings the inputs to common types and concatenates them.
+func union(inputs []*Relation, name string) (*Relation, error) {
+	first := inputs[0]
+	out := &Relation{Columns: append([]Column(nil), first.Columns...)}
+	common := make([]types.Type, len(first.Columns))
+	for i := range common {
+		ts := make([]types.Type, len(inputs))
+		for k, in := range inputs {
+			ts[k] = in.column(i).Type()
+		}
+		common[i] = ts[0]
+		for k := 1; k < len(ts); k++ {
+			t, ok := types.CommonType(common[i], ts[k])
+			if !ok {
+				return nil, withHint(errAt(inputs[k].Columns[i].At, "Type mismatch in column %d of %s", i+1, name),
+					"it is %s here and %s before; CAST one of them", ts[k].AsNullable(), common[i].AsNullable())
+			}
+			common[i] = t
+		}
+		out.Columns[i].Null = common[i].Kind == types.Null
+	}
+	nodes := make([]plan.Node, len(inputs))
+	for k, in := range inputs {
+		node, err := in.cast(common)
+		if err != nil {
+			return nil, err
+		}
+		nodes[k] = node
+	}
+	out.Node = plan.NewUnion(nodes)
+	return out, nil
+}
+
+// cast returns the relation's node with its columns cast to types that hold them.
+func (r *Relation) cast(to []types.Type) (plan.Node, error) {
+	exprs, names := make([]expr.Expr, len(to)), make([]string, len(to))
+	changed := false
+	for i, t := range to {
+		x := r.column(i)
+		names[i] = r.Columns[i].Name
+		if t.Kind == types.Null {
+			exprs[i] = plan.ColumnOf(r.Node, i)
+			continue
+		}
+		y, err := coerce(x, t)
+		if err != nil {
+			if y, err = expr.NewCast(x, t.AsNullable(), false, x.Span()); err != nil {
+				return nil, positioned(err)
+			}
+		}
+		exprs[i] = y
+		changed = changed || y != x
+	}
+	if !changed {
+		return r.Node, nil
+	}
+	return plan.NewProject(r.Node, exprs, names), nil
+}

@@ -1,0 +1,81 @@
+package bind
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/sluice-sql/sluice/sqlparse"
+	"github.com/sluice-sql/sluice/types"
+)
+
+// dataType resolves a type as written.
+func dataType(n sqlparse.TypeName) (types.Type, error) {
+	at := n.Span()
+	switch n := n.(type) {
+	case *sqlparse.ScalarType:
+		switch n.Name {
+		case "TIMESTAMP WITH TIME ZONE", "VARIANT", "BITMAP", "UUID", "GEOGRAPHY":
+			return types.Type{}, notYet(at, "The type "+n.Name)
+		case "NULL":
+			return types.Type{}, errAt(at, "NULL is no type that a column or CAST can have")
+		}
+		text := n.Name
+		if len(n.Params) > 0 {
+			ps := make([]string, len(n.Params))
+			for i, p := range n.Params {
+				ps[i] = strconv.Itoa(p)
+			}
+			text += "(" + strings.Join(ps, ", ") + ")"
+		}
+		t, err := types.ParseType(text)
+		if err != nil {
+			return t, typeError(at, err)
+		}
+		return t.WithNullable(!n.NotNull), nil
+	case *sqlparse.IntervalType:
+		q := n.Qualifier
+		text := "INTERVAL " + intervalUnit(q.From, q.FromPrecision)
+		if q.From == "SECOND" && q.ToPrecision >= 0 {
+			text = "INTERVAL " + intervalUnit(q.From, q.ToPrecision)
+		}
+		if q.To != "" {
+			text += " TO " + intervalUnit(q.To, q.ToPrecision)
+		}
+		t, err := types.ParseType(text)
+		if err != nil {
+			return t, typeError(at, err)
+		}
+		return t.WithNullable(!n.NotNull), nil
+	case *sqlparse.ArrayType:
+		return types.Type{}, notYet(at, "The type ARRAY")
+	case *sqlparse.MultisetType:
+		return types.Type{}, notYet(at, "The type MULTISET")
+	case *sqlparse.MapType:
+		return types.Type{}, notYet(at, "The type MAP")
+	case *sqlparse.RowType:
+		return types.Type{}, notYet(at, "The type ROW")
+	case *sqlparse.StructuredType:
+		return types.Type{}, notYet(at, "The type STRUCTURED")
+	case *sqlparse.RawType:
+		return types.Type{}, notYet(at, "The type RAW")
+	case *sqlparse.NamedType:
+		return types.Type{}, errAt(at, "Unknown data type '%s'", pathText(n.Name.Parts))
+	}
+	return types.Type{}, notYet(at, "this type")
+}
+
+func intervalUnit(unit string, precision int) string {
+	if precision < 0 {
+		return unit
+	}
+	return unit + "(" + strconv.Itoa(precision) + ")"
+}
+
+// typeError is the error for a type whose numbers are out of range; the text repeats nothing of the type.
+func typeError(at sqlparse.Span, err error) error {
+	msg := err.Error()
+	if i := strings.Index(msg, `": `); i >= 0 {
+		msg = msg[i+3:]
+	}
+	return errAt(at, "%s", strings.ToUpper(msg[:1])+msg[1:])
+}

@@ -1,0 +1,253 @@
+package lower
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/expr"
+	"github.com/sluice-sql/sluice/hooks"
+	"github.com/sluice-sql/sluice/job"
+	"github.com/sluice-sql/sluice/planner/plan"
+	"github.com/sluice-sql/sluice/types"
+)
+
+// Header is what a graph holds besides its operators.
+type Header struct {
+	Name        string
+	Texts       []job.Text
+	Start       time.Time
+	Zone        string
+	Seed        uint64
+	Parallelism int
+	BatchRows   int
+	Options     map[string]string
+}
+
+// Target is what a job writes.
+type Target struct {
+	Kind     hooks.Kind
+	ID       connector.ObjectIdentifier
+	Table    *catalog.CatalogTable
+	StoreKey string
+	Purpose  catalog.Purpose // of CREATE TABLE AS
+	Columns  []int           // positions written, in the order of the rows
+	NotNull  []int           // columns of the rows whose NULL is an error
+}
+
+// Query lowers a SELECT: its rows are collected.
+func Query(root plan.Node, h Header, catalogs *catalog.CatalogManager) (*job.Graph, error) {
+	l := newLowering(h, catalogs)
+	v, err := l.node(root)
+	if err != nil {
+		return nil, err
+	}
+	l.add(&job.Collect{}, root.Schema().Columns, 1, input{from: v, kind: job.Forward})
+	return l.g, nil
+}
+
+// Write lowers an INSERT or CREATE TABLE AS.
+func Write(root plan.Node, t Target, h Header, catalogs *catalog.CatalogManager) (*job.Graph, error) {
+	l := newLowering(h, catalogs)
+	v, err := l.node(root)
+	if err != nil {
+		return nil, err
+	}
+	i, err := l.catalog(t.ID.Catalog)
+	if err != nil {
+		return nil, err
+	}
+	spec := hooks.Spec{Kind: t.Kind, Catalog: l.g.Catalogs[i], Table: t.ID, Properties: t.Table.Properties(), Purpose: t.Purpose, ReadsSame: readsStore(root, t.StoreKey)}
+	if t.Kind == hooks.Insert {
+		spec.Columns = t.Columns
+	}
+	l.g.Hooks = append(l.g.Hooks, spec)
+	names := make([]string, len(t.Columns))
+	for k, c := range t.Columns {
+		names[k] = t.Table.Schema.Columns[c].Name
+	}
+	sink := &job.Sink{Hook: 0, Table: t.ID, NotNull: t.NotNull, Names: names}
+	l.add(sink, root.Schema().Columns, 1, input{from: v, kind: job.Forward})
+	return l.g, nil
+}
+
+// readsStore reports whether a plan reads a table of a store.
+func readsStore(root plan.Node, key string) bool {
+	reads := false
+	plan.Walk(root, func(n plan.Node) {
+		if s, ok := n.(*plan.Scan); ok && key != "" && s.Table.StoreKey == key {
+			reads = true
+		}
+	})
+	return reads
+}
+
+type lowering struct {
+	g        *job.Graph
+	catalogs *catalog.CatalogManager
+	index    map[string]int // catalogs of the graph by name
+}
+
+func newLowering(h Header, catalogs *catalog.CatalogManager) *lowering {
+	return &lowering{catalogs: catalogs, index: map[string]int{}, g: &job.Graph{
+		Version: job.Version, ID: connector.NewJobID(), Name: h.Name, Mode: job.Batch, Texts: h.Texts,
+		Start: h.Start, Zone: h.Zone, Seed: h.Seed, Parallelism: h.Parallelism, BatchRows: h.BatchRows, Options: h.Options,
+		Catalogs: []catalog.Ref{}, Edges: []job.Edge{},
+	}}
+}
+
+// catalog returns the position of a catalog in the graph.
+func (l *lowering) catalog(name string) (int, error) {
+	if i, ok := l.index[name]; ok {
+		return i, nil
+	}
+	d, err := l.catalogs.Descriptor(name)
+	if err != nil {
+		return 0, err
+	}
+	l.index[name] = len(l.g.Catalogs)
+	l.g.Catalogs = append(l.g.Catalogs, d.Ref)
+	return l.index[name], nil
+}
+
+// input is an edge into a vertex about to be added; inputs are numbered in order.
+type input struct {
+	from int
+	kind job.EdgeKind
+	keys []int
+}
+
+// add adds a vertex with its inputs and returns its ID.
+func (l *lowering) add(spec job.Spec, out []types.Column, parallelism int, inputs ...input) int {
+	id := len(l.g.Vertices)
+	cols := make([]types.Column, len(out))
+	for i, c := range out {
+		cols[i] = types.Column{Name: c.Name, Type: c.Type}
+	}
+	l.g.Vertices = append(l.g.Vertices, job.Vertex{ID: id, Spec: spec, Out: cols, Parallelism: parallelism})
+	for i, in := range inputs {
+		l.g.Edges = append(l.g.Edges, job.Edge{From: in.from, To: id, Input: i, Kind: in.kind, Keys: in.keys})
+	}
+	return id
+}
+
+func (l *lowering) parallelism(v int) int { return l.g.Vertices[v].Parallelism }
+
+// node lowers a plan and returns the vertex that gives its rows.
+func (l *lowering) node(n plan.Node) (int, error) {
+	out := n.Schema().Columns
+	switch n := n.(type) {
+	case *plan.Scan:
+		return l.scan(n)
+	case *plan.Values:
+		return l.values(n), nil
+	case *plan.Join:
+		return l.join(n)
+	case *plan.Aggregate:
+		return l.aggregate(n)
+	case *plan.Union:
+		inputs := make([]input, len(n.Inputs))
+		for i, in := range n.Inputs {
+			v, err := l.node(in)
+			if err != nil {
+				return 0, err
+			}
+			inputs[i] = input{from: v, kind: job.Forward}
+		}
+		return l.add(&job.Union{}, out, 1, inputs...), nil
+	}
+	in, err := l.node(n.Children()[0])
+	if err != nil {
+		return 0, err
+	}
+	p := l.parallelism(in)
+	var spec job.Spec
+	switch n := n.(type) {
+	case *plan.Filter:
+		spec = &job.Filter{Predicate: job.Expr{Expr: n.Condition}}
+	case *plan.Project:
+		spec = &job.Project{Exprs: job.Exprs(n.Exprs)}
+	case *plan.Limit:
+		spec, p = &job.Limit{Count: n.Count, Offset: n.Offset}, 1
+	case *plan.SingleRow:
+		spec, p = &job.SingleRow{At: n.At}, 1
+	case *plan.Sort:
+		keys := make([]job.SortKey, len(n.Keys))
+		for i, k := range n.Keys {
+			keys[i] = job.SortKey{Expr: job.Expr{Expr: k.Expr}, Desc: k.Desc, NullsLast: k.NullsLast}
+		}
+		spec, p = &job.Sort{Keys: keys, Count: n.Count, Offset: n.Offset}, 1
+	default:
+		panic(fmt.Sprintf("lower: no operator for %T", n))
+	}
+	return l.add(spec, out, p, input{from: in, kind: job.Forward}), nil
+}
+
+func (l *lowering) scan(n *plan.Scan) (int, error) {
+	c, err := l.catalog(n.Table.ID.Catalog)
+	if err != nil {
+		return 0, err
+	}
+	spec := &job.Scan{
+		Table:   job.Table{Identifier: n.Table.ID, Catalog: c, Properties: n.Table.Def.Properties()},
+		Columns: append([]int{}, n.Columns...), Filters: job.Exprs(n.Filters), Limit: n.Limit, Names: n.Schema().Names(),
+	}
+	return l.add(spec, n.Schema().Columns, l.g.Parallelism), nil
+}
+
+func (l *lowering) values(n *plan.Values) int {
+	spec := &job.Values{Batches: make([][]byte, len(n.Batches)), Rows: n.Rows()}
+	for i, b := range n.Batches {
+		spec.Batches[i] = column.EncodeBatch(nil, b)
+	}
+	return l.add(spec, n.Schema().Columns, 1)
+}
+
+// join lowers a join. The right side is read first, into a table that all probing subtasks share. Rows of
+// the build side without a match are known only when all probes have ended, so that a full join probes in
+// one subtask, and a right join is a left join with its sides exchanged.
+func (l *lowering) join(n *plan.Join) (int, error) {
+	if n.Kind == job.Right {
+		return l.node(swapped(n))
+	}
+	left, err := l.node(n.Left)
+	if err != nil {
+		return 0, err
+	}
+	right, err := l.node(n.Right)
+	if err != nil {
+		return 0, err
+	}
+	p := l.parallelism(left)
+	if n.Kind == job.Full {
+		p = 1
+	}
+	spec := &job.Join{Kind: n.Kind, LeftKeys: job.Exprs(n.LeftKeys), RightKeys: job.Exprs(n.RightKeys), Residual: job.Expr{Expr: n.Residual}}
+	return l.add(spec, n.Schema().Columns, p, input{from: left, kind: job.Forward}, input{from: right, kind: job.Broadcast}), nil
+}
+
+// swapped is a right join as a left join, its columns put back in order.
+func swapped(n *plan.Join) plan.Node {
+	lw, rw := plan.Width(n.Left), plan.Width(n.Right)
+	residual := n.Residual
+	if residual != nil {
+		residual = expr.Remap(residual, func(i int) int {
+			if i < lw {
+				return i + rw
+			}
+			return i - lw
+		})
+	}
+	j := plan.NewJoin(job.Left, n.Right, n.Left, n.RightKeys, n.LeftKeys, residual)
+	exprs, names := make([]expr.Expr, lw+rw), make([]string, lw+rw)
+	for i := range exprs {
+		from := i + rw
+		if i >= lw {
+			from = i - lw
+		}
+		exprs[i], names[i] = plan.ColumnOf(j, from), n.Schema().Columns[i].Name
+	}
+	return plan.NewProject(j, exprs, names)
+}

@@ -1,0 +1,40 @@
+package optimize
+
+import (
+	"github.com/sluice-sql/sluice/expr"
+	"github.com/sluice-sql/sluice/job"
+	"github.com/sluice-sql/sluice/planner/plan"
+)
+
+// buildSmallSide puts the side of an inner join that is known to be small to the right, where a join keeps
+// its rows, if the other is not known to be smaller.
+func buildSmallSide(n plan.Node, _ *expr.Env) (plan.Node, bool) {
+	j, ok := n.(*plan.Join)
+	if !ok || j.Kind != job.Inner {
+		return n, false
+	}
+	l, r := mostRows(j.Left), mostRows(j.Right)
+	if l < 0 || r >= 0 && r <= l {
+		return n, false
+	}
+	lw, rw := plan.Width(j.Left), plan.Width(j.Right)
+	residual := j.Residual
+	if residual != nil {
+		residual = expr.Remap(residual, func(i int) int {
+			if i < lw {
+				return i + rw
+			}
+			return i - lw
+		})
+	}
+	s := plan.NewJoin(job.Inner, j.Right, j.Left, j.RightKeys, j.LeftKeys, residual)
+	exprs, names := make([]expr.Expr, lw+rw), j.Schema().Names()
+	for i := range exprs {
+		from := i + rw
+		if i >= lw {
+			from = i - lw
+		}
+		exprs[i] = plan.ColumnOf(s, from)
+	}
+	return plan.NewProject(s, exprs, names), true
+}

@@ -1,0 +1,182 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/expr"
+	"github.com/sluice-sql/sluice/hooks"
+	"github.com/sluice-sql/sluice/job"
+	"github.com/sluice-sql/sluice/planner/bind"
+	"github.com/sluice-sql/sluice/planner/lower"
+	"github.com/sluice-sql/sluice/planner/optimize"
+	"github.com/sluice-sql/sluice/planner/plan"
+	"github.com/sluice-sql/sluice/sqlparse"
+	"github.com/sluice-sql/sluice/types"
+)
+
+// Env is what planning may know.
+type Env struct {
+	Catalogs *catalog.CatalogManager
+	Expr     *expr.Env  // the job's start instant, zone and seed
+	Texts    []job.Text // [0] is the statement, secrets masked
+	Options  Options
+}
+
+// Options are the settings that shape a plan.
+type Options struct {
+	Parallelism int // subtasks a vertex may run as
+	BatchRows   int
+	Optimize    bool
+	JobName     string            // empty: insert-into_<table>, or collect
+	Zone        string            // IANA name or offset
+	Extra       map[string]string // job options
+	// AtomicRequired refuses a CREATE TABLE AS whose target cannot be written all or nothing.
+	AtomicRequired bool
+}
+
+// Plan is a planned statement.
+type Plan struct {
+	Schema types.Schema               // columns of the result (SELECT) or of the rows written
+	Target connector.ObjectIdentifier // of INSERT and CREATE TABLE AS
+	Table  *catalog.CatalogTable      // the target's definition
+	Check  *catalog.Check             // what the catalog says of the target; of INSERT only Notes are set
+	// Exists says that the target of CREATE TABLE IF NOT EXISTS … AS is there: there is nothing to run.
+	Exists bool
+
+	bound  plan.Node // as the statement says it
+	root   plan.Node // as it will run
+	target *lower.Target
+	header lower.Header
+	// catalogs gives Graph the properties of the catalogs named.
+	catalogs *catalog.CatalogManager
+}
+
+// Query plans a SELECT.
+func Query(ctx context.Context, q sqlparse.Query, env *Env) (*Plan, error) {
+	b := bind.New(ctx, env.Catalogs, env.Expr)
+	defer closeTables(b)
+	r, err := b.Query(q)
+	if err != nil {
+		return nil, err
+	}
+	p := newPlan(env, r.Node, "collect")
+	for i, c := range r.Node.Schema().Columns {
+		p.Schema.Columns = append(p.Schema.Columns, types.Column{Name: r.Columns[i].Name, Type: c.Type})
+	}
+	return p, nil
+}
+
+// Insert plans an INSERT INTO.
+func Insert(ctx context.Context, s *sqlparse.Insert, env *Env) (*Plan, error) {
+	b := bind.New(ctx, env.Catalogs, env.Expr)
+	defer closeTables(b)
+	w, err := b.Insert(s)
+	if err != nil {
+		return nil, err
+	}
+	return writePlan(env, w, hooks.Insert, ""), nil
+}
+
+// CreateTableAs plans a CREATE TABLE … AS.
+func CreateTableAs(ctx context.Context, s *sqlparse.CreateTable, env *Env) (*Plan, error) {
+	b := bind.New(ctx, env.Catalogs, env.Expr)
+	defer closeTables(b)
+	w, err := b.CreateTableAs(s)
+	if err != nil {
+		return nil, err
+	}
+	if env.Options.AtomicRequired && !w.Exists && w.Check.Guarantee != catalog.Atomic {
+		return nil, &sqlparse.Error{Span: s.Name.Span(),
+			Msg:  fmt.Sprintf("Table %s cannot be written all or nothing: %s", w.Target, w.Check.Reason),
+			Hint: "SET 'table.rtas-ctas.atomicity-enabled' = 'false' accepts less"}
+	}
+	purpose := catalog.CreateTableAs
+	if s.IfNotExists {
+		purpose = catalog.CreateTableAsIfNotExists
+	}
+	return writePlan(env, w, hooks.CreateTableAs, purpose), nil
+}
+
+// CreateTable resolves a CREATE TABLE without AS and has the catalog check it; it creates nothing. Whether
+// the table is there already is an error without IF NOT EXISTS only.
+func CreateTable(ctx context.Context, s *sqlparse.CreateTable, env *Env) (connector.ObjectIdentifier, *catalog.CatalogTable, error) {
+	b := bind.New(ctx, env.Catalogs, env.Expr)
+	defer closeTables(b)
+	return b.CreateTable(s)
+}
+
+// closeTables closes what binding has opened to look at; nothing was written through it.
+func closeTables(b *bind.Binder) { _ = b.Close() }
+
+func newPlan(env *Env, bound plan.Node, name string) *Plan {
+	o := env.Options
+	if o.JobName != "" {
+		name = o.JobName
+	}
+	p := &Plan{bound: bound, root: bound, catalogs: env.Catalogs, header: lower.Header{
+		Name: name, Texts: env.Texts, Start: env.Expr.Now, Zone: o.Zone, Seed: env.Expr.Seed,
+		Parallelism: max(o.Parallelism, 1), BatchRows: o.BatchRows, Options: o.Extra,
+	}}
+	if o.Optimize {
+		p.root = optimize.Optimize(bound, env.Expr)
+	}
+	return p
+}
+
+func writePlan(env *Env, w *bind.Write, kind hooks.Kind, purpose catalog.Purpose) *Plan {
+	p := newPlan(env, w.Node, "insert-into_"+w.Target.String())
+	p.Schema = w.Node.Schema()
+	p.Target, p.Table, p.Check, p.Exists = w.Target, w.Table, w.Check, w.Exists
+	p.target = &lower.Target{Kind: kind, ID: w.Target, Table: w.Table, StoreKey: w.StoreKey, Purpose: purpose, Columns: w.Columns, NotNull: w.NotNull}
+	return p
+}
+
+// Graph returns the job that the plan is, with a job id of its own.
+func (p *Plan) Graph() (*job.Graph, error) {
+	if p.target == nil {
+		return lower.Query(p.root, p.header, p.catalogs)
+	}
+	return lower.Write(p.root, *p.target, p.header, p.catalogs)
+}
+
+// Explain prints the plan as the statement says it, as it is optimised, and as the operators that run.
+func (p *Plan) Explain() string {
+	sink := func(prefix, tree string) string {
+		if p.target == nil {
+			return tree
+		}
+		cols := ""
+		for i, c := range p.Schema.Columns {
+			if i > 0 {
+				cols += ", "
+			}
+			cols += c.Name
+		}
+		text := fmt.Sprintf("%sSink(table=[%s], fields=[%s])\n", prefix, p.Target, cols)
+		return text + indent(tree)
+	}
+	s := "== Abstract Syntax Tree ==\n" + sink("Logical", plan.Explain(p.bound, "Logical")) +
+		"\n== Optimized Physical Plan ==\n" + sink("", plan.Explain(p.root, ""))
+	g, err := p.Graph()
+	if err != nil {
+		return s
+	}
+	return s + "\n== Optimized Execution Plan ==\n" + lower.Explain(g)
+}
+
+// indent puts a tree below a line.
+func indent(tree string) string {
+	out, prefix := "", "+- "
+	for len(tree) > 0 {
+		end := 0
+		for tree[end] != '\n' {
+			end++
+		}
+		out += prefix + tree[:end+1]
+		tree, prefix = tree[end+1:], "   "
+	}
+	return out
+}
