@@ -14,6 +14,6 @@
 // what they share, statements.go the table of all statement forms, lex.go and
 // split.go the one lexer. The package imports nothing of the project.
 //
-// Trees are at most [MaxHeight] nodes high: recursion in a consumer is safe.
-// Chains such as a AND b AND c lean to the left and may be that long.
+// Chains such as a AND b AND c lean to the left and are at most [MaxChain] long,
+// all else nests at most [MaxDepth] deep: recursion in a consumer is safe.
 package sqlparse

@@ -16,6 +16,11 @@ type Error struct {
 	Hint string // what to do about it; may be empty
 }
 
+// Errorf makes an Error about the given bytes.
+func Errorf(s Span, format string, args ...any) *Error {
+	return &Error{Span: s, Msg: fmt.Sprintf(format, args...)}
+}
+
 // Error returns the message and the hint, without a position.
 func (e *Error) Error() string {
 	if e.Hint == "" {

@@ -72,7 +72,7 @@ type Unary struct {
 }
 
 // Binary is an operator between two operands. Chains lean to the left and may
-// be MaxHeight long; Operands flattens one.
+// be MaxChain long; Operands flattens one.
 type Binary struct {
 	Pos
 	Op          Op

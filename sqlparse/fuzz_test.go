@@ -1,7 +1,9 @@
 package sqlparse
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -13,6 +15,7 @@ func FuzzPrintParse(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		defer watch(text)()
 		s, err := Parse(text)
 		if err != nil {
 			e := err.(*Error)
@@ -36,5 +39,15 @@ func FuzzSplit(f *testing.F) {
 	for _, s := range corpus(f) {
 		f.Add(s)
 	}
-	f.Fuzz(func(t *testing.T, text string) { checkSplit(t, text) })
+	f.Fuzz(func(t *testing.T, text string) {
+		defer watch(text)()
+		checkSplit(t, text)
+	})
+}
+
+// watch makes a failure of an input that takes too long; the fuzzer itself
+// would wait for ever.
+func watch(text string) (stop func()) {
+	timer := time.AfterFunc(10*time.Second, func() { panic(fmt.Sprintf("no end after 10 s: %q", text)) })
+	return func() { timer.Stop() }
 }

@@ -47,64 +47,82 @@ type lexer struct {
 func (l *lexer) next() token {
 	s := l.src
 	i := l.pos
-skip:
-	for i < len(s) {
+	for {
+		if i >= len(s) {
+			return l.token(tokEOF, len(s), len(s))
+		}
 		c := s[i]
-		switch {
-		case isSpace(c):
+		switch byteClasses[c] {
+		case classSpace:
 			i++
-		case c == '-' && strings.HasPrefix(s[i:], "--"):
-			end := scanLineComment(s, i+2)
-			if end < 0 {
-				end = len(s)
+		case classSingle:
+			return l.token(tokOp, i, i+1)
+		case classWord:
+			return l.word(i)
+		case classDigit:
+			return l.number(i)
+		case classQuote:
+			switch c {
+			case '\'':
+				return l.quoted(tokString, i, i+1, '\'')
+			case '`':
+				t := l.quoted(tokQuoted, i, i+1, '`')
+				if t.text == "``" {
+					t.kind = tokBad
+				}
+				return t
 			}
-			i = end
-		case c == '/' && strings.HasPrefix(s[i:], "/*"):
-			if strings.HasPrefix(s[i:], "/*+") && !l.inHint {
-				l.inHint = true
-				return l.token(tokHintBegin, i, i+3)
-			}
-			end := scanBlockComment(s, i+2)
-			if end < 0 {
-				return l.token(tokBad, i, len(s))
-			}
-			i = end
+			t := l.quoted(tokString, i, i+1, '"')
+			t.kind = tokBad
+			return t
 		default:
-			break skip
+			if c == '-' && strings.HasPrefix(s[i:], "--") {
+				if i = scanLineComment(s, i+2); i < 0 {
+					i = len(s)
+				}
+				continue
+			}
+			if c == '/' && strings.HasPrefix(s[i:], "/*") {
+				if strings.HasPrefix(s[i:], "/*+") && !l.inHint {
+					l.inHint = true
+					return l.token(tokHintBegin, i, i+3)
+				}
+				end := scanBlockComment(s, i+2)
+				if end < 0 {
+					return l.token(tokBad, i, len(s))
+				}
+				i = end
+				continue
+			}
+			return l.operator(i)
 		}
 	}
-	if i >= len(s) {
-		return l.token(tokEOF, len(s), len(s))
-	}
-	c := s[i]
-	switch {
-	case isWordStart(c):
-		if i+1 < len(s) {
-			if (c == 'x' || c == 'X') && s[i+1] == '\'' {
+}
+
+// word reads a name or keyword, or X'…' or U&'…'.
+func (l *lexer) word(i int) token {
+	s := l.src
+	if i+1 < len(s) {
+		switch s[i+1] {
+		case '\'':
+			if s[i]|0x20 == 'x' {
 				return l.quoted(tokBinary, i, i+2, '\'')
 			}
-			if (c == 'u' || c == 'U') && strings.HasPrefix(s[i+1:], "&'") {
+		case '&':
+			if s[i]|0x20 == 'u' && strings.HasPrefix(s[i+2:], "'") {
 				return l.quoted(tokUnicode, i, i+3, '\'')
 			}
 		}
-		t := l.token(tokWord, i, scanWord(s, i))
-		t.kw, t.reserved = lookupKeyword(t.text)
-		return t
-	case isDigit(c), c == '.' && i+1 < len(s) && isDigit(s[i+1]):
-		return l.number(i)
-	case c == '\'':
-		return l.quoted(tokString, i, i+1, '\'')
-	case c == '`':
-		t := l.quoted(tokQuoted, i, i+1, '`')
-		if t.text == "``" {
-			t.kind = tokBad
-		}
-		return t
-	case c == '"':
-		t := l.quoted(tokString, i, i+1, '"')
-		t.kind = tokBad
-		return t
 	}
+	t := l.token(tokWord, i, scanWord(s, i))
+	t.kw, t.reserved = lookupKeyword(t.text)
+	return t
+}
+
+// operator reads an operator that may have two characters.
+func (l *lexer) operator(i int) token {
+	s := l.src
+	c := s[i]
 	n := 1
 	switch c {
 	case '<':
@@ -134,7 +152,11 @@ skip:
 			l.inHint = false
 			return l.token(tokHintEnd, i, i+2)
 		}
-	case '(', ')', ',', ';', '.', '+', '-', '/', '%', '[', ']', '{', '}', '?', ':':
+	case '.':
+		if i+1 < len(s) && isDigit(s[i+1]) {
+			return l.number(i)
+		}
+	case '-', '/':
 	default:
 		return l.token(tokBad, i, i+1)
 	}
@@ -174,7 +196,7 @@ func badToken(t token) *Error {
 	case strings.HasPrefix(t.text, "/*"):
 		e.Msg, e.Span.End = "the comment that starts here is not closed", t.start+2
 		e.Hint = "close it with */"
-	case c == '"' && (len(t.text) == 1 || t.text[len(t.text)-1] != '"'):
+	case c == '"' && !isClosed(t.text):
 		e.Msg, e.Span.End = `the quote " that starts here is not closed`, t.start+1
 		e.Hint = hintDoubleQuote
 	case c == '"':
@@ -201,6 +223,14 @@ func badToken(t token) *Error {
 		e.Msg = "found " + quoteFound(t.text) + ", which is not part of SQL"
 	}
 	return e
+}
+
+// isClosed reports whether a text that starts with a quote ends with its
+// closing quote, not with a doubled one or with something else.
+func isClosed(s string) bool {
+	quote := s[0]
+	s = s[1:]
+	return (len(s)-len(strings.TrimRight(s, string(quote))))%2 == 1
 }
 
 const hintDoubleQuote = "use back-quotes for names and single quotes for strings"

@@ -74,7 +74,7 @@ func stringContent(t token) (from, to int, ok bool) {
 		return 0, 0, false
 	}
 	from, to = t.start+q+1, t.end
-	if to > from && t.text[len(t.text)-1] == t.text[q] {
+	if t.kind != tokBad || isClosed(t.text[q:]) {
 		to--
 	}
 	return from, to, true

@@ -76,21 +76,44 @@ func scanNumber(s string, from int) (end int, kind tokenKind) {
 	return i, kind
 }
 
-// isWordByte holds for the bytes of names: letters, digits, _, $ and all of
-// UTF-8 beyond ASCII.
+// byteClass sorts bytes by what may start with them.
+type byteClass uint8
+
+const (
+	classOther  byteClass = iota
+	classSpace            // between tokens
+	classSingle           // an operator of one character, always
+	classWord             // letters, _, $ and all of UTF-8 beyond ASCII
+	classDigit
+	classQuote
+)
+
+// byteClasses is never changed once made.
+var byteClasses = func() (t [256]byteClass) {
+	set := func(chars string, c byteClass) {
+		for i := range len(chars) {
+			t[chars[i]] = c
+		}
+	}
+	set(" \n\t\r\f\v", classSpace)
+	set("(),;+%[]{}?:", classSingle)
+	set("0123456789", classDigit)
+	set("'`\"", classQuote)
+	set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_$", classWord)
+	for c := 0x80; c < 0x100; c++ {
+		t[c] = classWord
+	}
+	return t
+}()
+
+// isWordByte holds for the bytes that go on a name.
 func isWordByte(c byte) bool {
-	return isWordStart(c) || '0' <= c && c <= '9'
+	return byteClasses[c] == classWord || byteClasses[c] == classDigit
 }
 
-func isWordStart(c byte) bool {
-	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_' || c == '$' || c >= 0x80
-}
-
-func isDigit(c byte) bool { return '0' <= c && c <= '9' }
-
-func isSpace(c byte) bool {
-	return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' || c == '\v'
-}
+func isWordStart(c byte) bool { return byteClasses[c] == classWord }
+func isDigit(c byte) bool     { return '0' <= c && c <= '9' }
+func isSpace(c byte) bool     { return byteClasses[c] == classSpace }
 
 // skipBOM returns the length of a UTF-8 byte order mark at the start of s.
 func skipBOM(s string) int {

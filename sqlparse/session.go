@@ -53,7 +53,7 @@ func (p *parser) set(start int) Statement {
 			s.Value = p.settingValue()
 		}
 	default:
-		p.unquotedKey()
+		p.unquotedKey("write SET 'key' = 'value'")
 	}
 	s.Pos = p.pos(start)
 	return s
@@ -66,15 +66,15 @@ func (p *parser) reset(start int) Statement {
 	if p.tok.kind == tokString || p.tok.kind == tokUnicode {
 		s.Key = p.stringLiteral("")
 	} else if p.tok.kind == tokWord {
-		p.unquotedKey()
+		p.unquotedKey("write RESET 'key'")
 	}
 	s.Pos = p.pos(start)
 	return s
 }
 
-func (p *parser) unquotedKey() {
+func (p *parser) unquotedKey(hint string) {
 	if p.err == nil {
-		p.failAt(p.tok.span(), "found "+p.found(p.tok)+", expected a key in single quotes", "write SET 'key' = 'value'")
+		p.failAt(p.tok.span(), "found "+p.found(p.tok)+", expected a key in single quotes", hint)
 	}
 }
 

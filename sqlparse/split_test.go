@@ -259,13 +259,15 @@ func TestCases(t *testing.T) {
 		require.Less(t, len(e.Render(Source{Text: text + ", (1"})), 500)
 	})
 	t.Run("C5", func(t *testing.T) {
-		text := "select 1; select nosuch frm; create table t as select 1 as x;"
+		text := "select 1; select nosuch; create table t as select 1 as x;"
 		list, err := Split(text)
 		require.NoError(t, err)
-		_, err = Parse(list[0].Text)
+		require.Equal(t, []string{"SELECT", "SELECT", "CREATE TABLE AS"}, forms(t, list))
+		s, err := Parse(list[1].Text)
 		require.NoError(t, err)
-		_, err = Parse(list[1].Text)
-		require.NoError(t, err) // frm is an alias
+		column := s.(*QueryStatement).Query.(*Select).Items[0].Expr
+		require.Equal(t, "c5.sql:1:18: there is no column nosuch\n  "+text+"\n                   ^^^^^^\n",
+			Errorf(column.Span(), "there is no column %s", "nosuch").Render(Source{Name: "c5.sql", Text: text, Offset: list[1].Offset}))
 	})
 	t.Run("C6", func(t *testing.T) {
 		s, err := Parse("create table t as select 1 as a, 2 as a")

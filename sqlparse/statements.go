@@ -248,7 +248,7 @@ func (p *parser) notAStatement() {
 		next := p.peek(1)
 		e.Span = next.span()
 		e.Msg = "found " + p.found(next) + " behind " + t.kw + ", expected " + oneOf(second)
-		if s := nearest(next.text, second); s != "" {
+		if s := Nearest(next.text, second); s != "" {
 			e.Hint = "did you mean " + t.kw + " " + s + "?"
 		}
 	} else {
@@ -257,7 +257,7 @@ func (p *parser) notAStatement() {
 			word, _, _ := strings.Cut(f.Lead, " ")
 			first = append(first, strings.Split(strings.Trim(word, "{}"), "|")...)
 		}
-		if s := nearest(t.text, first); s != "" {
+		if s := Nearest(t.text, first); s != "" {
 			e.Hint = "did you mean " + s + "?"
 		} else {
 			e.Hint = "HELP lists all statements"
@@ -280,47 +280,6 @@ func oneOf(words []string) string {
 		return list[0]
 	}
 	return strings.Join(list[:len(list)-1], ", ") + " or " + list[len(list)-1]
-}
-
-// nearest returns the word that differs by at most two edits, "" for none.
-func nearest(s string, words []string) string {
-	s = strings.ToUpper(s)
-	if len(s) < 3 || len(s) > maxKeyword {
-		return ""
-	}
-	best, at := "", 3
-	for _, w := range words {
-		if d := distance(s, w); d < at {
-			best, at = w, d
-		}
-	}
-	return best
-}
-
-// distance is the number of edits (insert, delete, replace, swap neighbours)
-// from a to b.
-func distance(a, b string) int {
-	var before, last []int
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		before, last = last, row
-		row = make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(last[j]+1, row[j-1]+1, last[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-	}
-	return row[len(b)]
 }
 
 // queryStatement: a query
