@@ -89,10 +89,24 @@ func (n *castNode) fail(i int) error {
 	}
 	to := n.cast.T.AsNullable()
 	hint := "TRY_CAST(x AS " + to.String() + ") makes it NULL"
-	if n.from.IsNumeric() && (to.IsInteger() && to.Kind != types.BigInt) {
+	if to.IsInteger() && to.Kind != types.BigInt && fitsBigInt(n.x.Vector, n.x.At(i)) {
 		hint = "CAST(x AS BIGINT) holds more; " + hint
 	}
 	return rowError(i, castError(n.x.Vector, n.x.At(i), n.from, to, n.zone).Error(), hint)
+}
+
+// fitsBigInt reports whether row i of v, cut to an integer, is a BIGINT; false for what is no number.
+func fitsBigInt(v *column.Vector, i int) bool {
+	ok := v.Type.IsInteger()
+	switch v.Type.Kind {
+	case types.Float:
+		_, ok = truncate(float64(v.F32[i]), types.BigInt)
+	case types.Double:
+		_, ok = truncate(v.F64[i], types.BigInt)
+	case types.Decimal:
+		_, ok = types.DecimalToInt64(v.Int128(i), v.Type.Scale)
+	}
+	return ok
 }
 
 // castError says why row i of v cannot be cast.
@@ -292,7 +306,7 @@ func sameValues(from, to types.Type) bool {
 	case from.Kind != to.Kind:
 		return from.IsInterval() || to.IsInterval()
 	case from.IsTemporal():
-		return from.Precision <= to.Precision
+		return from.Precision <= to.Precision && from.Nanos() == to.Nanos()
 	}
 	return true
 }

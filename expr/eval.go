@@ -12,16 +12,23 @@ import (
 type Evaluator struct {
 	root node
 	full *column.Vector // a constant result, spread over the rows
-	rows int            // how many rows of full are up to date
 }
 
 // Compile makes an evaluator of e.
 func Compile(e Expr, env *Env) (*Evaluator, error) {
-	n, err := compile(e, env)
+	n, err := compile(e, orEmpty(env))
 	if err != nil {
 		return nil, err
 	}
 	return &Evaluator{root: n}, nil
+}
+
+// orEmpty lets what needs no environment do without one.
+func orEmpty(env *Env) *Env {
+	if env == nil {
+		return &Env{}
+	}
+	return env
 }
 
 // Eval evaluates the expression at the selected rows of b. The result stands at the same physical rows
@@ -34,18 +41,16 @@ func (ev *Evaluator) Eval(b *column.Batch) (*column.Vector, error) {
 	if !a.Const {
 		return a.Vector, nil
 	}
-	if ev.full == nil || ev.full.Type != a.Type {
+	if ev.full == nil || !ev.full.Type.Equal(a.Type) {
 		ev.full = column.New(a.Type, b.N)
 	}
-	_, literal := ev.root.(literalNode)
-	if literal && ev.rows >= b.N && ev.full.Len == b.N {
-		return ev.full, nil
+	if _, literal := ev.root.(literalNode); literal && ev.full.Len == b.N {
+		return ev.full, nil // the same as last time
 	}
 	ev.full.Reset()
 	for i := 0; i < b.N; i++ {
 		ev.full.AppendFrom(a.Vector, 0)
 	}
-	ev.rows = b.N
 	return ev.full, nil
 }
 

@@ -7,7 +7,7 @@ type Filter struct{ root selector }
 
 // CompileFilter makes a filter of a BOOLEAN expression.
 func CompileFilter(e Expr, env *Env) (*Filter, error) {
-	s, err := compileSelector(e, env)
+	s, err := compileSelector(e, orEmpty(env))
 	if err != nil {
 		return nil, err
 	}

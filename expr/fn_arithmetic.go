@@ -99,7 +99,7 @@ func bindArithmetic(op byte, args []Expr) ([]types.Type, types.Type, error) {
 	case s.IsInteger() && t.IsInterval() && op == '*':
 		return []types.Type{types.Of(types.BigInt), t}, t, nil
 	case s.IsTemporal() && t.IsTemporal() && op == '-':
-		return nil, s, fmt.Errorf("Cannot apply '-' to arguments of type '<%s> - <%s>'; use TIMESTAMPDIFF(DAY, value2, value1)", s, t)
+		return nil, s, failure(fmt.Sprintf("Cannot apply '-' to arguments of type '<%s> - <%s>'", s, t), "use TIMESTAMPDIFF(DAY, value2, value1)")
 	}
 	return nil, s, errMismatch
 }

@@ -258,7 +258,7 @@ func temporalFunctions() []Function {
 					}
 					n, ok := u.between(v, w, t)
 					if !ok || !fitsInt32(n) {
-						return 0, failure(fmt.Sprintf("the %ss from %s to %s are out of range for INT", u, valueText(a[1].Vector, a[1].At(i), env.Zone),
+						return 0, failure(fmt.Sprintf("TIMESTAMPDIFF(%s, %s, %s) is out of range for INT", u, valueText(a[1].Vector, a[1].At(i), env.Zone),
 							valueText(a[2].Vector, a[2].At(i), env.Zone)), "use a larger unit")
 					}
 					return n, nil

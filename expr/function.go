@@ -158,7 +158,7 @@ func functionGroups() [][]Function {
 
 // similarFunction returns the visible function whose name is nearest to name, or "".
 func similarFunction(name string) string {
-	best, bestDist := "", 1+len(name)/3
+	best, bestDist := "", max(1, len(name)/3)
 	consider := func(f string) {
 		if d := editDistance(strings.ToUpper(name), f); d <= bestDist && (d < bestDist || best == "") {
 			best, bestDist = f, d
@@ -179,21 +179,23 @@ func similarFunction(name string) string {
 	return best
 }
 
+// editDistance counts the letters to insert, delete, replace or exchange with their neighbour.
 func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
 	}
 	for i := 1; i <= len(a); i++ {
-		diag := row[0]
+		row := make([]int, len(b)+1)
 		row[0] = i
 		for j := 1; j <= len(b); j++ {
-			cost := diag
-			if a[i-1] != b[j-1] {
-				cost = min(diag, row[j], row[j-1]) + 1
+			cost := b2i(a[i-1] != b[j-1])
+			row[j] = min(last[j-1]+cost, last[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
 			}
-			diag, row[j] = row[j], cost
 		}
+		before, last = last, row
 	}
-	return row[len(b)]
+	return last[len(b)]
 }

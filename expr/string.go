@@ -147,6 +147,8 @@ func writeCall(b *strings.Builder, c *Call, p int) {
 	case name == "EXTRACT" || (name == "FLOOR" || name == "CEIL") && len(args) == 2 ||
 		name == "TIMESTAMPADD" || name == "TIMESTAMPDIFF" || name == "TRIM" || name == "POSITION":
 		writeKeyworded(b, name, args)
+	case len(args) == 0 && c.Func.Syntax == name: // CURRENT_DATE
+		b.WriteString(name)
 	default:
 		b.WriteString(name + "(")
 		list(args)

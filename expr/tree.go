@@ -267,6 +267,17 @@ func foldConnective(c *Call, stop bool) Expr {
 			break // decides every row that gets here
 		}
 	}
+	if n := len(args) - 1; n > 0 {
+		// What comes before a deciding constant matters only if it can fail.
+		_, decided := constBool(args[n])
+		fallible := false
+		for _, a := range args[:n] {
+			fallible = fallible || Fallible(a)
+		}
+		if decided && !fallible {
+			return NewLiteral(c.T, stop, c.At)
+		}
+	}
 	switch {
 	case len(args) == 0:
 		return NewLiteral(c.T, !stop, c.At)
