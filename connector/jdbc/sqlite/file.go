@@ -107,3 +107,17 @@ func removeEmpty(path string) error {
 	}
 	return errors.Join(err, c.Close())
 }
+
+// Writable says why a file could not be written, as far as permissions tell, nil when it could.
+func Writable(path string) error {
+	const write = 2
+	switch {
+	case absent(path):
+		if syscall.Access(filepath.Dir(path), write) != nil {
+			return &Error{Code: codeCantOpen, Path: path}
+		}
+	case syscall.Access(path, write) != nil, syscall.Access(filepath.Dir(path), write) != nil:
+		return &Error{Code: codeReadOnly, Path: path}
+	}
+	return nil
+}
