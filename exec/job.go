@@ -210,6 +210,7 @@ func (j *Job) run() {
 		return
 	}
 	j.fail(err)
+	j.closeLeaves()
 	j.conclude(j.abort(created), nil)
 }
 
@@ -279,7 +280,7 @@ func (j *Job) work() error {
 	return j.failure()
 }
 
-// closeLeaves closes what pipelines that never ran have left open.
+// closeLeaves closes what was opened to be read and is not closed yet, as when no task ever ran.
 func (j *Job) closeLeaves() {
 	for _, p := range j.pipelines {
 		if err := j.guard("the end of reading", p.closeLeaves); err != nil {

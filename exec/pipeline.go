@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -234,9 +235,12 @@ func (w *worker) enter(s *stage) emit {
 func (w *worker) guarded() (err error) {
 	defer func() {
 		if r := recover(); r != nil {
-			name := "job"
-			if w.current != nil {
+			name := "the job"
+			switch {
+			case w.current != nil:
 				name = w.current.name
+			case w.at < len(w.p.leaves):
+				name = cmp.Or(w.p.leaves[w.at].leaf.what(), name)
 			}
 			err = internalError(name, r)
 		}
@@ -263,7 +267,7 @@ func (w *worker) guarded() (err error) {
 
 // internalError makes the error of a panic: the message has nothing of its text.
 func internalError(where string, panicked any) *Error {
-	return &Error{Row: -1, Msg: "internal error in " + where, Hint: "please report it",
+	return &Error{Row: -1, Msg: "internal error (" + where + ")", Hint: "please report it",
 		Internal: fmt.Sprintf("%v\n%s", panicked, debug.Stack())}
 }
 

@@ -54,21 +54,23 @@ func (s *sink) guarded() (err error) {
 	return nil
 }
 
-func (s *sink) write(ctx context.Context) error {
+func (s *sink) write(ctx context.Context) (err error) {
 	w, err := s.tx.Writer(ctx, s.subtask)
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if cerr := w.Close(); err == nil {
+			err = cerr
+		}
+		s.in.release()
+	}()
 	ended := false
 	err = w.Write(ctx, func() (*column.Batch, error) {
 		b, err := s.next(ctx)
 		ended = b == nil && err == nil
 		return b, err
 	})
-	if cerr := w.Close(); err == nil {
-		err = cerr
-	}
-	s.in.release()
 	if err == nil && !ended {
 		err = fmt.Errorf("the writer stopped before the last row")
 	}
