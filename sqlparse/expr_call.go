@@ -275,15 +275,16 @@ func (p *parser) call(start int, name ObjectName) Expr {
 		base := len(p.list)
 		for p.err == nil {
 			p.list = append(p.list, p.argument())
-			if p.isWord("ORDER") || !p.listGoesOn() {
+			if p.isWord("ORDER") {
+				c.OrderBy = p.orderBy()
+				p.expectOp(")")
+				break
+			}
+			if !p.listGoesOn() {
 				break
 			}
 		}
 		c.Args = p.cutList(base)
-		if p.isWord("ORDER") {
-			c.OrderBy = p.orderBy()
-			p.expectOp(")")
-		}
 	}
 	if p.isWord("IGNORE") && p.peekIsWord(1, "NULLS") {
 		p.accept("IGNORE", "NULLS")
