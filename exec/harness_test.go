@@ -38,7 +38,8 @@ type world struct {
 	onAbort         func() error
 	onWrite         func(row int64) error
 
-	open atomic.Int64 // readers, tables, sources, catalogs and writers that are not closed
+	discard bool         // writers keep nothing
+	open    atomic.Int64 // readers, tables, sources, catalogs and writers that are not closed
 }
 
 // table is a table of the world.
@@ -401,6 +402,9 @@ func (x *writer) Write(_ context.Context, next func() (*column.Batch, error)) er
 		}
 		if b.Sel != nil {
 			return errors.New("a sink got a selection")
+		}
+		if x.w.discard {
+			continue
 		}
 		for _, r := range rowsOf(b) {
 			if x.w.onWrite != nil {
