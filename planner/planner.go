@@ -3,6 +3,7 @@ package planner
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
@@ -148,15 +149,7 @@ func (p *Plan) Explain() string {
 		if p.target == nil {
 			return tree
 		}
-		cols := ""
-		for i, c := range p.Schema.Columns {
-			if i > 0 {
-				cols += ", "
-			}
-			cols += c.Name
-		}
-		text := fmt.Sprintf("%sSink(table=[%s], fields=[%s])\n", prefix, p.Target, cols)
-		return text + indent(tree)
+		return fmt.Sprintf("%sSink(table=[%s], fields=[%s])\n", prefix, p.Target, strings.Join(p.Schema.Names(), ", ")) + indent(tree)
 	}
 	s := "== Abstract Syntax Tree ==\n" + sink("Logical", plan.Explain(p.bound, "Logical")) +
 		"\n== Optimized Physical Plan ==\n" + sink("", plan.Explain(p.root, ""))
@@ -169,14 +162,5 @@ func (p *Plan) Explain() string {
 
 // indent puts a tree below a line.
 func indent(tree string) string {
-	out, prefix := "", "+- "
-	for len(tree) > 0 {
-		end := 0
-		for tree[end] != '\n' {
-			end++
-		}
-		out += prefix + tree[:end+1]
-		tree, prefix = tree[end+1:], "   "
-	}
-	return out
+	return "+- " + strings.TrimSuffix(strings.ReplaceAll(tree, "\n", "\n   "), "   ")
 }

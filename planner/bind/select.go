@@ -1,8 +1,6 @@
 package bind
 
 import (
-	"fmt"
-
 	"github.com/sluice-sql/sluice/expr"
 	"github.com/sluice-sql/sluice/planner/plan"
 	"github.com/sluice-sql/sluice/sqlparse"
@@ -218,12 +216,8 @@ func (c *exprCtx) star(e *sqlparse.Star) ([]selectItem, error) {
 // group groups in by keys.
 func group(in plan.Node, keys []expr.Expr, aggs *aggregates) plan.Node {
 	names := make([]string, 0, len(keys)+len(aggs.calls))
-	for i, k := range keys {
-		if c, ok := k.(*expr.Column); ok {
-			names = append(names, c.Name)
-		} else {
-			names = append(names, fmt.Sprintf("$f%d", i))
-		}
+	for _, k := range keys {
+		names = append(names, nameOf(k))
 	}
 	return plan.NewAggregate(in, keys, aggs.calls, append(names, aggs.names...))
 }
@@ -246,7 +240,7 @@ func (b *Binder) output(in plan.Node, exprs []expr.Expr, names []string, distinc
 			}
 			at = len(exprs)
 			exprs = append(exprs, sorts[i].Expr)
-			names = append(names, fmt.Sprintf("$s%d", i))
+			names = append(names, nameOf(sorts[i].Expr))
 		}
 		sorts[i].Expr = expr.Expr(&expr.Column{Index: at, Name: names[at], T: typed(exprs[at]).Type(), At: sorts[i].Expr.Span()})
 	}
@@ -262,4 +256,12 @@ func (b *Binder) output(in plan.Node, exprs []expr.Expr, names []string, distinc
 		node = plan.NewProject(node, es, ns)
 	}
 	return node, nil
+}
+
+// nameOf names a column that the user gave no name.
+func nameOf(e expr.Expr) string {
+	if c, ok := e.(*expr.Column); ok {
+		return c.Name
+	}
+	return expr.String(e)
 }

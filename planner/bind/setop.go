@@ -19,9 +19,9 @@ func (b *Binder) setOp(q *sqlparse.SetOp, parent *scope) (*Relation, error) {
 		}
 		switch op.Kind {
 		case sqlparse.Intersect:
-			return nil, notYet(op.Span(), "INTERSECT")
+			return nil, notYet(op.Right.Span(), "INTERSECT")
 		case sqlparse.Except:
-			return nil, notYet(op.Span(), "EXCEPT")
+			return nil, notYet(op.Right.Span(), "EXCEPT")
 		}
 		spine = append(spine, op)
 		first = op.Left

@@ -55,12 +55,12 @@ func (l *lowering) hashedRows(n *plan.Aggregate, in int, aggs []job.Agg) (int, e
 	cols := append([]types.Column(nil), n.Input.Schema().Columns...)
 	var keys []int
 	var over []expr.Expr
-	for i, k := range n.Keys {
+	for _, k := range n.Keys {
 		at := len(exprs)
 		if c, ok := k.(*expr.Column); ok {
 			at = c.Index
 		} else {
-			exprs, names = append(exprs, k), append(names, fmt.Sprintf("$key%d", i))
+			exprs, names = append(exprs, k), append(names, expr.String(k))
 			cols = append(cols, types.Column{Name: names[at], Type: k.Type()})
 		}
 		keys = append(keys, at)

@@ -103,8 +103,7 @@ func foldFilter(n plan.Node, _ *expr.Env) (plan.Node, bool) {
 	return n, false
 }
 
-// sound reports whether nothing in a plan can fail but the reading of a table. With the conditions of the
-// filter itself it would not matter: they are evaluated in order and stop at the constant.
+// sound reports whether nothing in a plan can fail but the reading of a table.
 func sound(n plan.Node) bool {
 	ok := true
 	infallible := func(es ...expr.Expr) {

@@ -28,6 +28,7 @@ func rules() []rule {
 		limitThroughUnion,
 		topN,
 		limitToScan,
+		singleRow,
 		distinctAggregate,
 		buildSmallSide,
 		mergeProjects,
@@ -45,7 +46,7 @@ func Optimize(n plan.Node, env *expr.Env) plan.Node {
 	n = fixpoint(n, env)
 	n = fixpoint(reorderJoins(n), env)
 	n = prune(n)
-	return fixpoint(n, env)
+	return rename(fixpoint(n, env))
 }
 
 func fixpoint(n plan.Node, env *expr.Env) plan.Node {

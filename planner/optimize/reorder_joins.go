@@ -151,7 +151,7 @@ func (t *joinTree) build(order []int, names []string) plan.Node {
 	var n plan.Node
 	done := make([]bool, len(t.conditions))
 	for _, k := range order {
-		in := t.inputs[k].node
+		in := reorderJoins(t.inputs[k].node)
 		left := 0
 		if n != nil {
 			left = plan.Width(n)

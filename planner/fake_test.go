@@ -1,0 +1,196 @@
+package planner_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/expr"
+)
+
+// fakeCatalog keeps definitions and no rows. Its type says what it can store.
+type fakeCatalog struct {
+	name   string
+	typ    fakeType
+	tables map[catalog.ObjectPath]*catalog.CatalogTable
+	opened int // tables opened and not closed
+}
+
+// fakeType is a type of catalog.
+type fakeType struct {
+	name       string
+	database   string
+	stores     catalog.Clause
+	guarantee  catalog.Guarantee
+	foldsCase  bool
+	serialized bool
+}
+
+func (f fakeType) Type() string { return f.name }
+
+func (f fakeType) Options() []connector.Option {
+	return []connector.Option{{Key: "default-database", Public: true, Doc: "the database a session starts in"}}
+}
+
+func (f fakeType) Catalog(name string, _ map[string]string, _ *connector.Env) (catalog.Catalog, error) {
+	return &fakeCatalog{name: name, typ: f, tables: map[catalog.ObjectPath]*catalog.CatalogTable{}}, nil
+}
+
+func (f fakeType) Resolve(p map[string]string) (map[string]string, error) { return p, nil }
+func (f fakeType) Serialized() bool                                       { return f.serialized }
+
+func (c *fakeCatalog) Open(context.Context) error { return nil }
+func (c *fakeCatalog) Close() error               { return nil }
+func (c *fakeCatalog) DefaultDatabase() string    { return c.typ.database }
+
+func (c *fakeCatalog) ListDatabases(context.Context) ([]string, error) {
+	return []string{c.typ.database}, nil
+}
+
+func (c *fakeCatalog) Database(_ context.Context, name string) (*catalog.Database, error) {
+	if name != c.typ.database {
+		return nil, catalog.ErrDatabaseNotExist
+	}
+	return &catalog.Database{}, nil
+}
+
+func (c *fakeCatalog) CreateDatabase(context.Context, string, catalog.Database) error {
+	return errors.New("fake: no databases are made")
+}
+
+func (c *fakeCatalog) DropDatabase(context.Context, string, bool) error {
+	return errors.New("fake: no databases are dropped")
+}
+
+func (c *fakeCatalog) ListTables(_ context.Context, database string) ([]string, error) {
+	var names []string
+	for p := range c.tables {
+		if p.Database == database {
+			names = append(names, p.Object)
+		}
+	}
+	sort.Strings(names)
+	return names, nil
+}
+
+func (c *fakeCatalog) Table(_ context.Context, path catalog.ObjectPath) (*catalog.CatalogTable, error) {
+	t, ok := c.tables[path]
+	if !ok {
+		return nil, fmt.Errorf("table %s: %w", path.Object, catalog.ErrTableNotExist)
+	}
+	return t, nil
+}
+
+func (c *fakeCatalog) CreateTable(_ context.Context, path catalog.ObjectPath, t *catalog.CatalogTable) (bool, string, error) {
+	c.tables[path] = t
+	return true, path.Object, nil
+}
+
+func (c *fakeCatalog) DropTable(context.Context, catalog.ObjectPath, string) error {
+	return errors.New("fake: no tables are dropped")
+}
+
+func (c *fakeCatalog) Check(_ context.Context, path catalog.ObjectPath, t *catalog.CatalogTable, _ catalog.Purpose) (*catalog.Check, error) {
+	check := &catalog.Check{Guarantee: c.typ.guarantee, Reason: "the fake store says so"}
+	seen := map[string]string{}
+	for _, col := range t.Schema.Columns {
+		if col.Type.IsInterval() {
+			return nil, &catalog.ColumnError{Column: col.Name, Msg: fmt.Sprintf("Column '%s': the store has no form for %s", col.Name, col.Type)}
+		}
+		low := strings.ToLower(col.Name)
+		if other, ok := seen[low]; ok && c.typ.foldsCase {
+			return nil, &catalog.ColumnError{Column: col.Name, Msg: fmt.Sprintf("Columns '%s' and '%s' are one name in this store, which ignores case", other, col.Name)}
+		}
+		seen[low] = col.Name
+	}
+	if _, ok := c.tables[path]; ok {
+		return nil, catalog.ErrTableAlreadyExist
+	}
+	return check, nil
+}
+
+func (c *fakeCatalog) Stage(context.Context, catalog.ObjectPath, *catalog.CatalogTable, catalog.Purpose, bool) (catalog.StagedTable, error) {
+	return nil, errors.New("fake: nothing is staged while planning")
+}
+
+func (c *fakeCatalog) Stores() catalog.Clause             { return c.typ.stores }
+func (c *fakeCatalog) Factory() connector.Factory         { return fakeRows{c} }
+func (c *fakeCatalog) StoreKey(catalog.ObjectPath) string { return "store of " + c.name }
+
+// fakeRows opens the tables of a fake catalog.
+type fakeRows struct{ c *fakeCatalog }
+
+func (f fakeRows) Identifier() string { return "fake" }
+
+func (f fakeRows) Options() []connector.Option {
+	return []connector.Option{{Key: "mode", Public: true, Allowed: []string{"fast", "safe"}, Doc: "how"}}
+}
+
+func (f fakeRows) Table(_ context.Context, def connector.TableDef, _ *connector.Env) (connector.Table, error) {
+	f.c.opened++
+	switch {
+	case def.Identifier.Object == "write_only":
+		return fakeSink{fakeTable{f.c}}, nil
+	case def.Identifier.Object == "read_only":
+		return fakeSource{fakeTable{f.c}}, nil
+	}
+	return fakeBoth{fakeTable{f.c}}, nil
+}
+
+type fakeTable struct{ c *fakeCatalog }
+
+func (t fakeTable) Close() error { t.c.opened--; return nil }
+
+func (t fakeTable) source() (connector.Source, error) {
+	return nil, errors.New("fake: nothing is read while planning")
+}
+
+func (t fakeTable) transaction() (connector.Transaction, error) {
+	return nil, errors.New("fake: nothing is written while planning")
+}
+
+type fakeSource struct{ fakeTable }
+
+func (t fakeSource) Source(context.Context, connector.Scan) (connector.Source, error) {
+	return t.source()
+}
+
+type fakeSink struct{ fakeTable }
+
+func (t fakeSink) Transaction(context.Context, connector.Insert) (connector.Transaction, error) {
+	return t.transaction()
+}
+
+type fakeBoth struct{ fakeTable }
+
+func (t fakeBoth) Source(context.Context, connector.Scan) (connector.Source, error) {
+	return t.source()
+}
+
+func (t fakeBoth) Transaction(context.Context, connector.Insert) (connector.Transaction, error) {
+	return t.transaction()
+}
+
+// PushFilter takes comparisons of an integer column with a literal.
+func (t fakeBoth) PushFilter(e expr.Expr) bool {
+	c, ok := e.(*expr.Call)
+	if !ok || len(c.Args) != 2 || !strings.Contains("= < <= > >=", c.Func.Name) {
+		return false
+	}
+	col, ok := c.Args[0].(*expr.Column)
+	_, literal := c.Args[1].(*expr.Literal)
+	return ok && literal && col.T.IsInteger()
+}
+
+// fakeTypes are the catalogs of the tests: one as generic_in_memory, one as a database file.
+func fakeTypes() []catalog.Factory {
+	return []catalog.Factory{
+		fakeType{name: "generic_in_memory", database: catalog.DefaultDatabase, stores: catalog.StoresComment | catalog.StoresOptions, guarantee: catalog.Atomic},
+		fakeType{name: "file", database: "main", guarantee: catalog.Atomic, foldsCase: true, serialized: true},
+		fakeType{name: "leaky", database: "main", guarantee: catalog.Visible, serialized: true},
+	}
+}
