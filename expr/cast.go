@@ -342,6 +342,22 @@ func toText(from, to types.Type, zone *time.Location) castStep {
 func fromText(to types.Type, zone *time.Location) castStep {
 	// One value is parsed into row 0 of one, then copied: text casts are dominated by the parsing.
 	one := column.New(to, 1)
+	if to.IsInteger() {
+		return func(r Rows, x Arg, out *column.Vector, bad func(int) error) error {
+			for k, n := 0, r.Count(); k < n; k++ {
+				i := r.Row(k)
+				v, err := types.ParseInt(x.text(i), to.Kind)
+				if err != nil {
+					if err := bad(i); err != nil {
+						return err
+					}
+					continue
+				}
+				setInt(out, i, v)
+			}
+			return nil
+		}
+	}
 	return func(r Rows, x Arg, out *column.Vector, bad func(int) error) error {
 		for k, n := 0, r.Count(); k < n; k++ {
 			i := r.Row(k)

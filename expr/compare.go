@@ -357,13 +357,46 @@ func compareStep(op cmpOp, s, t types.Type) Step {
 	case column.PhysF64:
 		return compareNumbers[float64](op)
 	}
+	if op == opEQ || op == opNE {
+		return compareTextEqual(op == opEQ)
+	}
 	return compareOther(op, cmpTexts)
+}
+
+// compareTextEqual is = and <> of texts, which mostly differ in length already.
+func compareTextEqual(want bool) Step {
+	return func(r Rows, args []Arg, out *column.Vector) error {
+		x, y := args[0], args[1]
+		if x.Const {
+			x, y = y, x
+		}
+		if !y.Const || x.Const {
+			for k, n := 0, r.Count(); k < n; k++ {
+				i := r.Row(k)
+				out.Bool[i] = bytes.Equal(x.text(i), y.text(i)) == want
+			}
+			return nil
+		}
+		c := string(y.Value(0))
+		data, offsets := x.Bytes, x.Offsets
+		for k, n := 0, r.Count(); k < n; k++ {
+			i := r.Row(k)
+			out.Bool[i] = (string(data[offsets[i]:offsets[i+1]]) == c) == want
+		}
+		return nil
+	}
 }
 
 func compareNumbers[T number](op cmpOp) Step {
 	return func(r Rows, args []Arg, out *column.Vector) error {
 		x, y := values[T](args[0].Vector), values[T](args[1].Vector)
 		switch {
+		case args[0].Const && args[1].Const: // x and one of the values of IN, among values that vary
+			one := []bool{false}
+			cmpConst(op, x[:1], y[0], Rows{N: 1}, one)
+			for k, n := 0, r.Count(); k < n; k++ {
+				out.Bool[r.Row(k)] = one[0]
+			}
 		case args[1].Const:
 			cmpConst(op, x, y[0], r, out.Bool)
 		case args[0].Const:

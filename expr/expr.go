@@ -97,5 +97,5 @@ func (c *Cast) Span() Span { return c.At }
 type Env struct {
 	Now  time.Time      // start instant of the job
 	Zone *time.Location // table.local-time-zone
-	Seed uint64         // of RAND and UUID
+	Seed uint64         // of RAND and UUID; tasks that run side by side each have their own
 }

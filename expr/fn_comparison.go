@@ -73,6 +73,9 @@ func comparisonFunctions() []Function {
 			Select: func(*Call, *Env) SelectStep {
 				return func(r Rows, args []Arg, buf []uint16) ([]uint16, error) {
 					x, j := args[0], 0
+					if !want && !x.Const && x.Valid != nil {
+						return narrowValid(r, x.Valid, buf), nil
+					}
 					for k, n := 0, r.Count(); k < n; k++ {
 						i := r.Row(k)
 						buf[j] = uint16(i)
@@ -190,12 +193,15 @@ func betweenKernel(c *Call, _ *Env) (Step, error) {
 func betweenSelect(c *Call, _ *Env) SelectStep {
 	ge := compareSelect(opGE, c.Args[0].Type(), c.Args[1].Type())
 	le := compareSelect(opLE, c.Args[0].Type(), c.Args[2].Type())
+	pair := make([]Arg, 2)
 	return func(r Rows, args []Arg, buf []uint16) ([]uint16, error) {
-		sel, err := ge(r, []Arg{args[0], args[1]}, buf)
+		pair[0], pair[1] = args[0], args[1]
+		sel, err := ge(r, pair, buf)
 		if err != nil {
 			return nil, err
 		}
-		return le(Rows{Sel: sel, N: r.N}, []Arg{args[0], args[2]}, buf)
+		pair[1] = args[2]
+		return le(Rows{Sel: sel, N: r.N}, pair, buf)
 	}
 }
 

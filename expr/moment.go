@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/types"
@@ -19,8 +20,12 @@ func momentStep(op byte, s, t, to types.Type) Step {
 	if op == '-' {
 		sign = -1
 	}
+	timestamp := (s.Kind == types.Timestamp || s.Kind == types.TimestampLTZ) && t.Kind == types.IntervalDayTime
 	return func(r Rows, args []Arg, out *column.Vector) error {
 		x, y := args[moment], args[interval]
+		if timestamp && y.Const && addToTimestamps(r, x, sign*y.I64[0], s, out) {
+			return nil
+		}
 		for k, n := 0, r.Count(); k < n; k++ {
 			i := r.Row(k)
 			if !out.Valid.Get(i) {
@@ -40,6 +45,33 @@ func momentStep(op byte, s, t, to types.Type) Step {
 		}
 		return nil
 	}
+}
+
+// addToTimestamps adds d milliseconds to timestamps. It returns false when some sum may be out of range;
+// the sums are then worthless.
+func addToTimestamps(r Rows, x Arg, d int64, s types.Type, out *column.Vector) bool {
+	p, carry := mulWide(d, s.PerSecond()/1000)
+	lo, hi := types.MinMicros, types.MaxMicros
+	if s.Nanos() {
+		lo, hi = math.MinInt64, math.MaxInt64
+	}
+	// The sum stays in range where v does not pass the range's end less p.
+	if p >= 0 {
+		hi -= p
+	} else {
+		lo -= p
+	}
+	if carry != 0 || lo > hi || x.Const {
+		return false
+	}
+	bad := false
+	for k, n := 0, r.Count(); k < n; k++ {
+		i := r.Row(k)
+		v := x.I64[i]
+		out.I64[i] = v + p
+		bad = bad || v < lo || v > hi
+	}
+	return !bad
 }
 
 // addInterval adds d, months or milliseconds, to the value v of the temporal type s.
