@@ -422,9 +422,9 @@ static int take(sl_col *k, int row, int type, sqlite3_value *v) {
     } else if (k->form == SL_MICROS) {
       ((int64_t *)k->data)[row] = (int64_t)days * 86400000000LL + ns / 1000;
     } else {
-      int64_t t;
-      if (__builtin_mul_overflow((int64_t)days, 86400000000000LL, &t) || __builtin_add_overflow(t, ns, &t)) return ODD;
-      ((int64_t *)k->data)[row] = t;
+      __int128 t = (__int128)days * 86400000000000LL + ns;
+      if (t != (int64_t)t) return ODD;
+      ((int64_t *)k->data)[row] = (int64_t)t;
     }
     return TAKEN;
   }

@@ -75,17 +75,26 @@ func (s *source) Splits(ctx context.Context, parallelism int) ([]connector.Split
 	if s.info.Rowid == "" || s.scan.Limit >= 0 {
 		parallelism = 1
 	}
-	if err := s.open(ctx, max(parallelism, 1)); err != nil {
+	if err := s.open(ctx, 1); err != nil {
+		s.closeAll()
+		return nil, err
+	}
+	if parallelism <= 1 {
+		return []connector.Split{{ID: 0}}, nil
+	}
+	splits, err := s.ranges(ctx)
+	if err == nil && len(splits) > 1 { // worth more than one reader
+		s.closeAll()
+		if err = s.open(ctx, min(parallelism, len(splits))); err == nil {
+			splits, err = s.ranges(ctx)
+		}
+	}
+	if err != nil {
 		s.closeAll()
 		return nil, err
 	}
 	if len(s.all) == 1 {
 		return []connector.Split{{ID: 0}}, nil
-	}
-	splits, err := s.ranges(ctx)
-	if err != nil {
-		s.closeAll()
-		return nil, err
 	}
 	return splits, nil
 }
@@ -319,6 +328,11 @@ func (r *reader) Read(ctx context.Context, b *column.Batch) (connector.Status, e
 		return connector.End, context.Cause(ctx)
 	}
 	deadline := time.Now().Add(100 * time.Millisecond)
+	if len(r.splits) == 0 {
+		r.ses.scan.prepareBatch(b)
+		b.Reset()
+		return connector.End, nil
+	}
 	for len(r.splits) > 0 {
 		if !r.open {
 			args := append(make([]any, 0, 2+len(r.args)), nil, nil)
@@ -346,10 +360,6 @@ func (r *reader) Read(ctx context.Context, b *column.Batch) (connector.Status, e
 		}
 	}
 	if len(r.splits) == 0 {
-		if !r.open && b.Cols == nil {
-			r.ses.scan.prepareBatch(b)
-			b.Reset()
-		}
 		return connector.End, nil
 	}
 	return connector.More, nil

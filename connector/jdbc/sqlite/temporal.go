@@ -37,11 +37,10 @@ func setTemporal(v *column.Vector, row int, t types.Type, numbers string, i int6
 		v.I64[row] = days*daySeconds*1_000_000 + nanos/1000
 		return true
 	}
-	if days <= -106752 || days >= 106751 { // int64 nanoseconds end on these days
-		return false
-	}
-	v.I64[row] = days*dayNanos + nanos
-	return true
+	sum, _ := types.Int128From(days).Mul(types.Int128From(dayNanos))
+	ns, fits := sum.Add(types.Int128From(nanos)).Int64()
+	v.I64[row] = ns
+	return fits
 }
 
 // instant returns the days since the epoch and the nanoseconds of that day.
