@@ -141,12 +141,12 @@ func contains(list []string, s string) bool {
 }
 
 // Closest returns the candidate nearest to name by edit distance, blind to case, or "" when none is
-// near enough to be what was meant.
+// near enough to be what was meant: more than half of the name must be right.
 func Closest(name string, candidates []string) string {
 	best, bestD := "", 1+len(name)/3
 	low := strings.ToLower(name)
 	for _, c := range candidates {
-		if d := editDistance(low, strings.ToLower(c)); d < bestD || d == bestD && best == "" {
+		if d := editDistance(low, strings.ToLower(c)); 2*d <= len(name) && (d < bestD || d == bestD && best == "") {
 			best, bestD = c, d
 		}
 	}

@@ -24,6 +24,8 @@ type Error struct {
 	Canceled bool
 	// InDoubt is set when a commit's outcome is not known.
 	InDoubt bool
+	// Internal has the details of an internal error, for a bug report.
+	Internal string
 	// Err is the cause, for errors.Is; its text is not to be shown.
 	Err error
 
@@ -72,9 +74,11 @@ func (s *Session) fail(x *execution, err error) *Error {
 	)
 	switch {
 	case errors.As(err, &run):
-		e.Msg, e.Hint = describeRun(run), run.Hint
+		e.Msg, e.Hint, e.Internal = describeRun(run), run.Hint, run.Internal
 		e.Canceled, e.InDoubt = run.State == exec.Canceled, run.State == exec.InDoubt
-		at = spanOf(run.Span)
+		if at = spanOf(run.Span); at == noPlace && run.Column != "" {
+			at = locateColumn(x.stmt, run.Column)
+		}
 	case errors.As(err, &parse):
 		e.Msg, e.Hint, at = parse.Msg, parse.Hint, parse.Span
 	case errors.As(err, &value):
@@ -90,7 +94,7 @@ func (s *Session) fail(x *execution, err error) *Error {
 	default:
 		e.Msg = err.Error()
 	}
-	e.Msg, e.Hint = s.scrub(x, e.Msg), s.scrub(x, e.Hint)
+	e.Msg, e.Hint, e.Internal = s.scrub(x, e.Msg), s.scrub(x, e.Hint), s.scrub(x, e.Internal)
 	src := sqlparse.Source{Name: x.masked.Name, Text: s.scrubSource(x, x.masked.SQL), Line: x.masked.Line, Column: x.masked.Column}
 	if at == noPlace {
 		e.Line, e.Column = max(src.Line, 1), max(src.Column, 1)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/planner"
 	"github.com/sluice-sql/sluice/sqlparse"
 )
@@ -23,9 +24,6 @@ func (s *Session) explain(ctx context.Context, x *execution, st *sqlparse.Explai
 	case *sqlparse.Insert:
 		plan, err = planner.Insert(ctx, inner, s.plannerEnv(x))
 	case *sqlparse.CreateTable:
-		if inner.As == nil {
-			return nil, refuse(inner.Span(), "EXPLAIN is for queries, INSERT and CREATE TABLE AS")
-		}
 		plan, err = planner.CreateTableAs(ctx, inner, s.plannerEnv(x))
 	default:
 		return nil, refuse(st.Statement.Span(), "EXPLAIN is for queries, INSERT and CREATE TABLE AS")
@@ -74,7 +72,11 @@ func explainTarget(b *strings.Builder, plan *planner.Plan) {
 		}
 	}
 	section("Guarantee")
-	fmt.Fprintf(b, "%s: %s\n", c.Guarantee, c.Reason)
+	if c.Guarantee == "" { // an INSERT: one connector.Transaction, whatever the store
+		fmt.Fprintf(b, "%s: the rows are committed by one transaction of the table's store\n", catalog.Atomic)
+	} else {
+		fmt.Fprintf(b, "%s: %s\n", c.Guarantee, c.Reason)
+	}
 	for _, n := range c.Notes {
 		fmt.Fprintf(b, "note: %s\n", n)
 	}

@@ -186,12 +186,11 @@ func (w *world) statement(t *testing.T, text session.Text, unordered bool) (stri
 		if unordered && res.IsQuery {
 			sort.Strings(rows)
 		}
+		if err != nil { // how many rows came before it is a matter of timing
+			return render(t, err), err
+		}
 		for _, r := range rows {
 			b.WriteString(r + "\n")
-		}
-		if err != nil {
-			b.WriteString(render(t, err))
-			return b.String(), err
 		}
 		if len(rows) == 0 {
 			b.WriteString("(no rows)\n")
