@@ -49,7 +49,7 @@ type session struct {
 	catalogs []*fakeCatalog
 }
 
-func newSession(t *testing.T) *session {
+func newSession(t testing.TB) *session {
 	m, err := catalog.NewCatalogManager(&catalog.Registry{Catalogs: fakeTypes(), Env: &connector.Env{}})
 	require.NoError(t, err)
 	s := &session{manager: m}
@@ -173,7 +173,7 @@ func kinds(s types.Schema) []types.Column {
 	return cols
 }
 
-func (s *session) create(t *testing.T, sql string, env *planner.Env) string {
+func (s *session) create(t testing.TB, sql string, env *planner.Env) string {
 	stmt, err := sqlparse.Parse(sql)
 	require.NoError(t, err)
 	id, table, err := planner.CreateTable(context.Background(), stmt.(*sqlparse.CreateTable), env)

@@ -35,10 +35,15 @@ func (c *exprCtx) aggregate(e *sqlparse.Call, name string) (expr.Expr, error) {
 		return nil, errAt(e.Span(), "%s(*) is not possible, only COUNT(*)", name)
 	}
 	inner := &exprCtx{b: c.b, scope: c.scope, clause: "argument of an aggregate", inAgg: true, attach: c.aggs.attach}
-	args, err := inner.all(e.Args...)
-	if err != nil {
-		return nil, err
+	var args []expr.Expr
+	for _, a := range e.Args {
+		x, err := inner.expr(a)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, x)
 	}
+	var err error
 	var filter expr.Expr
 	if e.Filter != nil {
 		inner.lazy++

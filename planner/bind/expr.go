@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sluice-sql/sluice/expr"
+	"github.com/sluice-sql/sluice/planner/plan"
 	"github.com/sluice-sql/sluice/sqlparse"
 	"github.com/sluice-sql/sluice/types"
 )
@@ -46,6 +47,9 @@ func (c *exprCtx) expr(e sqlparse.Expr) (expr.Expr, error) {
 	x, err := c.bind(e)
 	if err != nil {
 		return nil, positioned(err)
+	}
+	if plan.Depth(x) > plan.MaxBoundDepth {
+		return nil, withHint(errAt(e.Span(), "This expression nests more than %d levels deep", plan.MaxBoundDepth), "compute a part of it in a subquery")
 	}
 	return x, nil
 }

@@ -23,7 +23,7 @@ func filterThroughAggregate(n plan.Node, _ *expr.Env) (plan.Node, bool) {
 				return false
 			}
 		}
-		return len(cols) > 0 && pure(c)
+		return len(cols) > 0 && pure(c) && fits(c, a.Keys)
 	})
 	if len(move) == 0 {
 		return n, false

@@ -42,6 +42,16 @@ func substitute(e expr.Expr, by []expr.Expr) expr.Expr {
 	})
 }
 
+// fits reports whether e with its columns replaced by expressions stays below the depth that can be
+// serialised.
+func fits(e expr.Expr, by []expr.Expr) bool {
+	most := 0
+	for _, i := range expr.Columns(e) {
+		most = max(most, plan.Depth(by[i]))
+	}
+	return most <= 1 || plan.Depth(e)+most <= plan.MaxDepth
+}
+
 // filterThroughProject moves conjuncts below a projection whose expressions they use can be evaluated
 // again.
 func filterThroughProject(n plan.Node, _ *expr.Env) (plan.Node, bool) {
@@ -59,7 +69,7 @@ func filterThroughProject(n plan.Node, _ *expr.Env) (plan.Node, bool) {
 				return false
 			}
 		}
-		return true
+		return fits(c, p.Exprs)
 	})
 	if len(move) == 0 {
 		return n, false

@@ -18,6 +18,9 @@ func mergeProjects(n plan.Node, _ *expr.Env) (plan.Node, bool) {
 	}
 	uses := make([]int, len(lower.Exprs))
 	for _, e := range upper.Exprs {
+		if !fits(e, lower.Exprs) {
+			return n, false
+		}
 		expr.Walk(e, func(e expr.Expr) bool {
 			if c, ok := e.(*expr.Column); ok {
 				uses[c.Index]++

@@ -1,0 +1,100 @@
+package planner_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-sql/sluice/job"
+)
+
+// planAndEncode plans a statement and sends its graph through the serialised form.
+func planAndEncode(t testing.TB, s *session, sql string) *job.Graph {
+	p, err := plan(sql, s.env(sql))
+	require.NoError(t, err)
+	g, err := p.Graph()
+	require.NoError(t, err)
+	encoded, err := job.Encode(g)
+	require.NoError(t, err)
+	back, err := job.Decode(encoded)
+	require.NoError(t, err)
+	return back
+}
+
+func limitsSession(t *testing.T) *session {
+	s := newSession(t)
+	sql := "CREATE TABLE t (id BIGINT NOT NULL, k INT, s STRING)"
+	s.create(t, sql, s.env(sql))
+	return s
+}
+
+// Long chains are statements that programs write.
+func TestLongChains(t *testing.T) {
+	const n = 10_000
+	s := limitsSession(t)
+	list := func(sep string, item func(i int) string) string {
+		parts := make([]string, n)
+		for i := range parts {
+			parts[i] = item(i)
+		}
+		return strings.Join(parts, sep)
+	}
+	eq := func(i int) string { return "k <> " + strconv.Itoa(i) }
+	for name, sql := range map[string]string{
+		"AND":       "SELECT id FROM t WHERE " + list(" AND ", eq),
+		"OR":        "SELECT id FROM t WHERE " + list(" OR ", eq),
+		"IN":        "SELECT id FROM t WHERE k IN (" + list(", ", strconv.Itoa) + ")",
+		"UNION ALL": list(" UNION ALL ", func(i int) string { return "SELECT id FROM t WHERE k = " + strconv.Itoa(i) }),
+		"CASE":      "SELECT CASE k " + list(" ", func(i int) string { return "WHEN " + strconv.Itoa(i) + " THEN 'x'" }) + " END FROM t",
+	} {
+		t.Run(name, func(t *testing.T) { planAndEncode(t, s, sql) })
+	}
+}
+
+// An INSERT of a million literals is batches in the graph, not a node a value.
+func TestManyLiterals(t *testing.T) {
+	s := limitsSession(t)
+	const rows = 333_334
+	var b strings.Builder
+	b.WriteString("INSERT INTO t VALUES ")
+	for i := range rows {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString("(" + strconv.Itoa(i) + ", " + strconv.Itoa(-i) + ", 'row number " + strconv.Itoa(i) + "')")
+	}
+	g := planAndEncode(t, s, b.String())
+	require.Len(t, g.Vertices, 2)
+	v := g.Vertices[0].Spec.(*job.Values)
+	require.EqualValues(t, rows, v.Rows)
+	require.Len(t, v.Batches, (rows+2047)/2048)
+}
+
+// What the serialised form cannot nest is refused while planning; what nests because subqueries are put
+// into each other is kept apart.
+func TestDeepExpressions(t *testing.T) {
+	s := limitsSession(t)
+	planAndEncode(t, s, "SELECT "+strings.Repeat("id + ", 1900)+"id FROM t")
+	planAndEncode(t, s, "SELECT "+strings.Repeat("ABS(", 900)+"id"+strings.Repeat(")", 900)+" FROM t")
+	deep := strings.Repeat("1 + ", 1500) + "id AS id FROM "
+	planAndEncode(t, s, "SELECT "+deep+"(SELECT "+deep+"(SELECT "+deep+"(SELECT "+deep+"t)))")
+	planAndEncode(t, s, strings.Repeat("SELECT * FROM (", 300)+"SELECT * FROM t"+strings.Repeat(")", 300))
+
+	sql := "SELECT " + strings.Repeat("id + ", 5000) + "id FROM t"
+	_, err := plan(sql, s.env(sql))
+	require.ErrorContains(t, err, "This expression nests more than 2000 levels deep")
+}
+
+// Queries of WITH that use each other twice are planned as often as they are used, and that is bounded.
+func TestWithUses(t *testing.T) {
+	s := limitsSession(t)
+	sql := "WITH q0 AS (SELECT id FROM t)"
+	for i := 1; i < 30; i++ {
+		prev := "q" + strconv.Itoa(i-1)
+		sql += ", q" + strconv.Itoa(i) + " AS (SELECT * FROM " + prev + " UNION ALL SELECT * FROM " + prev + ")"
+	}
+	_, err := plan(sql+" SELECT * FROM q29", s.env(sql))
+	require.ErrorContains(t, err, "The queries of WITH are used more than 10000 times")
+}
