@@ -747,7 +747,11 @@ func (p *parser) word() Expr {
 	case "MULTISET":
 		return p.collection(MultisetCollection)
 	case "MAP":
-		if next.kind == tokOp && next.text == "[" || call && p.isQueryAt(2) {
+		n := 2
+		for call && p.peekIsOp(n, "(") {
+			n++
+		}
+		if next.kind == tokOp && next.text == "[" || call && p.isQueryAt(n) {
 			return p.collection(MapCollection)
 		}
 	}

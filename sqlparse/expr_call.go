@@ -63,8 +63,8 @@ type Descriptor struct {
 }
 
 // TableArg is a table as an argument of a table function: TABLE t, or a query in
-// parentheses with PARTITION BY or ORDER BY behind it (a mere query in
-// parentheses is a *Subquery).
+// parentheses with PARTITION BY behind it (a mere query in parentheses is a
+// *Subquery).
 type TableArg struct {
 	Pos
 	Query       Query // *TableQuery for TABLE t
@@ -345,7 +345,7 @@ func (p *parser) argumentValue() Expr {
 	default:
 		e := p.expr()
 		sub, ok := e.(*Subquery)
-		if !ok || !p.isWords("PARTITION", "BY") && !p.isWords("ORDER", "BY") {
+		if !ok || !p.isWords("PARTITION", "BY") { // ORDER BY alone is the call's
 			return e
 		}
 		q = sub.Query
@@ -485,7 +485,7 @@ func isBareName(name string) bool {
 		return false
 	}
 	switch name {
-	case "TIMESTAMPADD", "TIMESTAMPDIFF", "DESCRIPTOR": // have a syntax of their own
+	case "TIMESTAMPADD", "TIMESTAMPDIFF", "DESCRIPTOR", "MAP": // have a syntax of their own
 		return false
 	}
 	k, ok := keywords[name]
@@ -589,13 +589,41 @@ func (c *Call) printSpecial(p *printer, name string) bool {
 			arg(3, " FOR ")
 		}
 	case (name == "FLOOR" || name == "CEIL") && n == 2 && last:
-		arg(0, name+"(")
+		// INTERVAL '1' HOUR TO MINUTE would be one literal.
+		parens := endsInInterval(c.Args[0])
+		p.str(name + "(")
+		p.opt(parens, "(")
+		c.Args[0].print(p)
+		p.opt(parens, ")")
 		arg(1, " TO ")
 	default:
 		return false
 	}
 	p.str(")")
 	return true
+}
+
+// endsInInterval reports whether the last thing printed of e is an interval.
+func endsInInterval(e Expr) bool {
+	for {
+		switch x := e.(type) {
+		case *Interval:
+			return true
+		case *Unary:
+			e = x.X
+		case *Binary:
+			e = x.Right
+		case *Between:
+			e = x.High
+		case *Like:
+			e = x.Pattern
+			if x.Escape != nil {
+				e = x.Escape
+			}
+		default:
+			return false
+		}
+	}
 }
 
 func (s *Symbol) print(p *printer) { p.str(s.Name) }

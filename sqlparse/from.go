@@ -135,7 +135,7 @@ func (p *parser) joins() TableExpr {
 		j.Right = p.tablePrimary()
 		switch {
 		case j.Kind == CrossJoin || j.Natural:
-			if p.isWord("ON") || p.isWord("USING") {
+			if p.isWord("ON") && !p.peekIsWord(1, "CONFLICT") || p.isWord("USING") {
 				p.failAt(p.tok.span(), "found "+p.found(p.tok)+", but a CROSS or NATURAL join has no condition", "")
 			}
 		case p.accept("ON"):

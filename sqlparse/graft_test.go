@@ -2,7 +2,6 @@ package sqlparse
 
 import (
 	"math/rand"
-	"os"
 	"reflect"
 	"testing"
 
@@ -49,7 +48,6 @@ func TestGraft(t *testing.T) {
 		graft(reflect.ValueOf(st).Elem(), r, exprs, queries)
 		text := Print(st)
 		again, err := Parse(text)
-		if err != nil { os.WriteFile("/tmp/q.sql", []byte(text), 0o644) }
 		require.NoError(t, err, text)
 		require.True(t, Equal(st, again), "%s\nis not the same as\n%s", text, Print(again))
 	}

@@ -69,7 +69,8 @@ func ParseType(text string) (TypeName, error) {
 type parser struct {
 	lex   lexer
 	tok   token   // the current token
-	ahead []token // tokens read beyond it
+	ahead []token // tokens read beyond it, from head on
+	head  int
 	prev  int     // end of the token before tok
 	err   *Error
 
@@ -98,9 +99,11 @@ func (p *parser) next() {
 		return
 	}
 	p.prev = p.tok.end
-	if len(p.ahead) > 0 {
-		p.tok = p.ahead[0]
-		p.ahead = p.ahead[:copy(p.ahead, p.ahead[1:])]
+	if p.head < len(p.ahead) {
+		p.tok = p.ahead[p.head]
+		if p.head++; p.head == len(p.ahead) {
+			p.ahead, p.head = p.ahead[:0], 0
+		}
 	} else {
 		p.tok = p.lex.next()
 	}
@@ -114,10 +117,10 @@ func (p *parser) peek(n int) token {
 	if p.err != nil {
 		return p.tok
 	}
-	for len(p.ahead) < n {
+	for len(p.ahead)-p.head < n {
 		p.ahead = append(p.ahead, p.lex.next())
 	}
-	return p.ahead[n-1]
+	return p.ahead[p.head+n-1]
 }
 
 // fail notes the first error and ends the reading.
@@ -127,7 +130,7 @@ func (p *parser) fail(e *Error) {
 	}
 	p.err = e
 	p.tok = token{kind: tokEOF, start: p.tok.start, end: p.tok.start}
-	p.ahead = p.ahead[:0]
+	p.ahead, p.head = p.ahead[:0], 0
 }
 
 func (p *parser) failAt(s Span, msg, hint string) {
