@@ -2,8 +2,9 @@ package repl
 
 import (
 	"encoding/binary"
-	"errors"
+	"fmt"
 	"io"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -15,14 +16,35 @@ type decoder struct {
 	order binary.ByteOrder // of UTF-16; nil: UTF-8
 	known bool
 	rest  []byte // bytes that are no whole character yet
-	bytes int64  // decoded so far
 	buf   []byte
+	// line and column, from 0, are where the text so far ends.
+	line, column int
 }
 
-var errUTF16 = errors.New("not valid UTF-16; save the script as UTF-8")
+// encodingError is a place that is no text.
+type encodingError struct {
+	line, column int
+	what         string
+}
 
-// errUTF8 is at the byte that rest begins with.
-var errUTF8 = errors.New("not valid UTF-8; save the script as UTF-8")
+func (e *encodingError) Error() string {
+	return fmt.Sprintf("%d:%d: %s; save the script as UTF-8", e.line, e.column, e.what)
+}
+
+// bad is the error at the end of a text that follows all that was read before.
+func (d *decoder) bad(text, what string) error {
+	d.count(text)
+	return &encodingError{d.line + 1, d.column + 1, what}
+}
+
+func (d *decoder) count(text string) {
+	if n := strings.Count(text, "\n"); n > 0 {
+		d.line += n
+		d.column = 0
+		text = text[strings.LastIndexByte(text, '\n')+1:]
+	}
+	d.column += utf8.RuneCountInString(text)
+}
 
 // read returns the next piece of text, and io.EOF at the end. A piece may come with an error.
 func (d *decoder) read() (string, error) {
@@ -51,6 +73,7 @@ func (d *decoder) read() (string, error) {
 			if text, bad = d.decode(final); bad != nil {
 				return text, bad
 			}
+			d.count(text)
 		}
 		if text != "" || err != nil {
 			return text, err
@@ -75,7 +98,7 @@ func (d *decoder) decode(final bool) (string, error) {
 				}
 				text := string(p[:n])
 				d.rest = p[n:]
-				return text, errUTF8
+				return text, d.bad(text, fmt.Sprintf("byte 0x%02X is not UTF-8", d.rest[0]))
 			}
 			n += size
 		}
@@ -90,20 +113,20 @@ func (d *decoder) decode(final bool) (string, error) {
 		if utf16.IsSurrogate(u) {
 			if len(p) < 4 {
 				if final {
-					return string(out), errUTF16
+					return string(out), d.bad(string(out), "not valid UTF-16")
 				}
 				break
 			}
 			u, size = utf16.DecodeRune(u, rune(d.order.Uint16(p[2:]))), 4
 			if u == utf8.RuneError {
-				return string(out), errUTF16
+				return string(out), d.bad(string(out), "not valid UTF-16")
 			}
 		}
 		out = utf8.AppendRune(out, u)
 		p = p[size:]
 	}
 	if final && len(p) > 0 {
-		return string(out), errUTF16
+		return string(out), d.bad(string(out), "not valid UTF-16")
 	}
 	d.rest = append(d.rest[:0], p...)
 	return string(out), nil

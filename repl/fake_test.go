@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,7 +17,7 @@ import (
 
 // fakeEngine is a session whose statements do what their first word says:
 //
-//	ECHO …      one row: name, line, column and text of the statement
+//	ECHO …      one row: line, column and text of the statement
 //	ROWS n      n rows
 //	NONE        no rows
 //	WRITE n     n rows written
@@ -64,6 +65,13 @@ func (f *fakeEngine) setProgress(p *session.Progress) {
 	f.progress = p
 }
 
+// statements returns what has been run.
+func (f *fakeEngine) statements() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.ran)
+}
+
 func (f *fakeEngine) Masked(sql string) string { return strings.ReplaceAll(sql, "hunter2", "*******") }
 
 func (f *fakeEngine) Zone() *time.Location { return time.UTC }
@@ -88,7 +96,7 @@ func (f *fakeEngine) Execute(ctx context.Context, t session.Text) (*session.Resu
 	switch strings.ToUpper(word) {
 	case "ECHO":
 		rowsOf("place", "text")
-		r.batches = []*column.Batch{texts([]string{fmt.Sprintf("%s:%d:%d", t.Name, t.Line, t.Column), rest})}
+		r.batches = []*column.Batch{texts([]string{fmt.Sprintf("%d:%d", t.Line, t.Column), rest})}
 	case "ROWS", "BREAK":
 		rowsOf("n")
 		r.left = n

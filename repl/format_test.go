@@ -169,7 +169,7 @@ func TestTableauAgainstTablewriter(t *testing.T) {
 	}
 }
 
-// csv reads back as what was printed, through the standard library; NULL and '' are told apart by quotes.
+// csv reads back as what was printed, through the standard library; NULL and ” are told apart by quotes.
 func TestCSVReadsBack(t *testing.T) {
 	s, b := table(t, "quotes")
 	var w bytes.Buffer

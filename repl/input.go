@@ -2,16 +2,21 @@ package repl
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"os"
+	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"golang.org/x/sys/unix"
 )
 
 // input reads a file in a way that another goroutine can end. For a terminal it also takes pastes
 // apart from keys: what a terminal sends between ESC [200~ and ESC [201~ is text, in which a tab is a
-// space, a newline ends the line, and other control characters are left out.
+// space, a newline ends the line, and other control characters are left out. The text of each pasted line
+// is handed out as one rune, pasted, which the editor replaces by what nextPasted returns: readline draws
+// the whole line again for every rune that it gets.
 type input struct {
 	fd    int
 	wake  [2]int // a pipe that ends the wait
@@ -20,12 +25,43 @@ type input struct {
 
 	mu     sync.Mutex
 	closed bool
+	hurry  bool   // Read does not wait any more
 	typed  []byte // put in by typeKey, before what comes from the file
 
+	pastes []string // texts that pasted stands for, in order
+
 	held    []byte // not yet filtered: what may be the start of a mark
+	text    []byte // of a pasted line, not yet handed out
 	ready   []byte // filtered, to be handed out
 	pasting bool
 	wasCR   bool // in a paste: the last byte was \r
+}
+
+// pasted stands for a pasted text. It is no character that anybody could mean.
+const pasted = '\U0010fffd'
+
+// nextPasted returns the text that the next pasted stands for.
+func (in *input) nextPasted() string {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if len(in.pastes) == 0 {
+		return ""
+	}
+	s := in.pastes[0]
+	in.pastes = in.pastes[1:]
+	return s
+}
+
+// flush hands out the text of a pasted line as far as it has come.
+func (in *input) flush() {
+	if len(in.text) == 0 {
+		return
+	}
+	in.mu.Lock()
+	in.pastes = append(in.pastes, strings.ToValidUTF8(string(in.text), "\ufffd"))
+	in.mu.Unlock()
+	in.text = in.text[:0]
+	in.ready = utf8.AppendRune(in.ready, pasted)
 }
 
 // Marks around a paste, and the switches for a terminal to send them.
@@ -36,8 +72,12 @@ const (
 	pasteOff   = "\x1b[?2004l"
 )
 
-// markWait is how long, in milliseconds, a lone ESC waits for the rest of a mark.
-const markWait = 25
+// markWait is how long, in milliseconds, a lone ESC waits for the rest of a mark, and pasteWait how long
+// the text of a pasted line waits for its end.
+const (
+	markWait  = 25
+	pasteWait = 250
+)
 
 func newInput(f *os.File, keys bool) (*input, error) {
 	in := &input{fd: int(f.Fd()), keys: keys, chunk: make([]byte, 64<<10)}
@@ -47,7 +87,10 @@ func newInput(f *os.File, keys bool) (*input, error) {
 	return in, nil
 }
 
-// Read returns what there is, waiting for the first byte; io.EOF after Close.
+// errStopped is the end of an input that is not the end of its file.
+var errStopped = errors.New("reading was stopped")
+
+// Read returns what there is, waiting for the first byte; errStopped after stop.
 func (in *input) Read(p []byte) (int, error) {
 	for {
 		if len(in.ready) > 0 {
@@ -56,8 +99,14 @@ func (in *input) Read(p []byte) (int, error) {
 			return n, nil
 		}
 		timeout := -1
-		if len(in.held) > 0 {
+		switch {
+		case len(in.held) > 0:
 			timeout = markWait
+		case len(in.text) > 0:
+			timeout = pasteWait
+		}
+		if in.hurried() {
+			timeout = 0
 		}
 		fds := []unix.PollFd{{Fd: int32(in.fd), Events: unix.POLLIN}, {Fd: int32(in.wake[0]), Events: unix.POLLIN}}
 		n, err := unix.Poll(fds, timeout)
@@ -68,12 +117,16 @@ func (in *input) Read(p []byte) (int, error) {
 			return 0, os.NewSyscallError("poll", err)
 		}
 		if n == 0 {
+			if len(in.held)+len(in.text) == 0 {
+				return 0, errStopped
+			}
 			in.release()
+			in.flush()
 			continue
 		}
 		if fds[1].Revents != 0 {
 			if in.woken() {
-				return 0, io.EOF
+				return 0, errStopped
 			}
 			continue
 		}
@@ -89,6 +142,7 @@ func (in *input) Read(p []byte) (int, error) {
 		}
 		if n == 0 {
 			in.release()
+			in.flush()
 			if len(in.ready) > 0 {
 				continue
 			}
@@ -121,7 +175,21 @@ func (in *input) typeKey(b byte) {
 	_, _ = unix.Write(in.wake[1], []byte{0}) // a full pipe wakes as well
 }
 
-// stop makes Read return io.EOF, now and from then on.
+// stopWaiting makes Read return errStopped once it would have to wait.
+func (in *input) stopWaiting() {
+	in.mu.Lock()
+	in.hurry = true
+	in.mu.Unlock()
+	_, _ = unix.Write(in.wake[1], []byte{0})
+}
+
+func (in *input) hurried() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.hurry
+}
+
+// stop makes Read return errStopped, now and from then on.
 func (in *input) stop() {
 	in.mu.Lock()
 	in.closed = true
@@ -150,6 +218,7 @@ func (in *input) filter(p []byte) {
 				p = p[len(pasteStart):]
 				continue
 			case bytes.HasPrefix(p, []byte(pasteEnd)):
+				in.flush()
 				in.pasting = false
 				p = p[len(pasteEnd):]
 				continue
@@ -179,15 +248,17 @@ func (in *input) put(b byte, more bool) {
 		in.wasCR = b == '\r'
 		switch {
 		case b == '\n' && wasCR:
-			return
-		case b == '\n':
-			b = '\r'
+		case b == '\n', b == '\r':
+			in.flush()
+			in.ready = append(in.ready, '\r')
 		case b == '\t':
-			b = ' '
-		case b != '\r' && b < 0x20 || b == 0x7f:
-			return
+			in.text = append(in.text, ' ')
+		case b >= 0x20 && b != 0x7f:
+			in.text = append(in.text, b)
 		}
-	} else if b == '\t' && more {
+		return
+	}
+	if b == '\t' && more {
 		b = ' '
 	} else if b == 0 { // readline takes it for the end
 		return

@@ -46,6 +46,7 @@ func (sh *shell) converse(ctx context.Context, cfg Config) (int, error) {
 	rl, err := readline.NewEx(&readline.Config{
 		Prompt: promptNew, Stdin: in, Stdout: shown, Stderr: shown,
 		HistoryLimit: historyLines, DisableAutoSaveHistory: true, HistorySearchFold: true,
+		Listener:        editor{in},
 		InterruptPrompt: "^C", EOFPrompt: "\n",
 		FuncIsTerminal: func() bool { return true }, FuncMakeRaw: term.raw, FuncExitRaw: term.running,
 	})
@@ -165,4 +166,22 @@ func (sh *shell) remember(rl *readline.Instance, h *history, sql string) {
 		sh.screen.message(fmt.Sprintf("[WARN] The history cannot be written: %s\n", err))
 		h.path = ""
 	}
+}
+
+// editor puts pasted texts into the line that readline edits.
+type editor struct{ in *input }
+
+// OnChange is called after every key, with the line as the key has made it.
+func (e editor) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
+	if key != pasted {
+		return nil, 0, false
+	}
+	text := []rune(e.in.nextPasted())
+	at := pos - 1
+	if at < 0 || at >= len(line) || line[at] != pasted { // readline is searching its history
+		return nil, 0, false
+	}
+	whole := make([]rune, 0, len(line)-1+len(text))
+	whole = append(append(append(whole, line[:at]...), text...), line[pos:]...)
+	return whole, at + len(text), true
 }

@@ -84,7 +84,7 @@ func RunCommand(ctx context.Context, cfg Config, sql string) int {
 
 func runCommand(ctx context.Context, e engine, cfg Config, sql string) int {
 	sh := newShell(e, cfg)
-	sh.signals.stop = func() {}
+	sh.signals.stop, sh.signals.hurry = func() {}, func() {}
 	sh.signals.listen()
 	defer sh.signals.close()
 	return sh.script(ctx, commandName, strings.NewReader(sql))
@@ -101,7 +101,7 @@ func (sh *shell) file(ctx context.Context, name string, f *os.File) int {
 		sh.screen.message(fmt.Sprintf("[ERROR] Cannot read the script %s: %s\n", visible(name), err))
 		return exitError
 	}
-	sh.signals.stop = in.stop
+	sh.signals.stop, sh.signals.hurry = in.stop, in.stopWaiting
 	sh.signals.listen()
 	defer in.free()
 	defer sh.signals.close()
@@ -130,12 +130,14 @@ func (sh *shell) script(ctx context.Context, name string, r io.Reader) int {
 		if rerr == nil {
 			continue
 		}
-		if s := sh.signals.ended(); s != nil {
-			return signalExit(s)
+		if rerr == errStopped {
+			return signalExit(sh.signals.ends())
+		}
+		if e := (*encodingError)(nil); errors.As(rerr, &e) {
+			return sh.exit(sh.report(fmt.Errorf("%s:%w", name, rerr)))
 		}
 		if rerr != io.EOF {
-			t, _, _ := split.Finish() // only for the place
-			return sh.exit(sh.report(fmt.Errorf("read the script %s: %w%s", name, rerr, near(t))))
+			return sh.exit(sh.report(fmt.Errorf("read the script %s: %w", name, rerr)))
 		}
 		t, ok, err := split.Finish()
 		if err != nil {
@@ -148,14 +150,6 @@ func (sh *shell) script(ctx context.Context, name string, r io.Reader) int {
 		}
 		return exitOK
 	}
-}
-
-// near says which statement a text broke off in.
-func near(t sqlparse.StatementText) string {
-	if t.Text == "" {
-		return ""
-	}
-	return fmt.Sprintf(" (in or behind the statement at line %d)", t.Line)
 }
 
 // step runs one statement of a script; stop says that it was the last one.

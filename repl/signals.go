@@ -27,8 +27,9 @@ type signals struct {
 	heard  int                // signals since it began
 	idle   func()             // what SIGINT does when no statement runs
 	last   os.Signal          // what ends the shell: SIGTERM, SIGHUP, and SIGINT in a script
-	late   os.Signal          // SIGINT in a script, too late for its statement
+	late   os.Signal          // the same in a script, but too late for its statement
 	stop   func()             // makes the shell stop reading
+	hurry  func()             // makes it stop once it would have to wait
 }
 
 // signalExit is the exit code of a shell that a signal ended.
@@ -84,8 +85,8 @@ func (g *signals) ended() os.Signal {
 	return g.last
 }
 
-// ends returns the signal that keeps a further statement from being run, or nil. A Ctrl-C that came when
-// a script's statement was being committed does, but if there is none the script has ended well.
+// ends returns the signal that keeps a further statement of a script from being run, or nil. One that
+// came while a statement was being committed does too, but if there is none the script has ended well.
 func (g *signals) ends() os.Signal {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -108,8 +109,9 @@ func (g *signals) handle(s os.Signal) {
 	committing := g.cancel != nil && running && p.Committing
 	switch {
 	case s == os.Interrupt && g.idle != nil: // interactive: the shell goes on
-	case s == os.Interrupt && committing:
+	case g.idle == nil && committing:
 		g.late = s
+		g.hurry()
 	default:
 		if g.last == nil {
 			g.last = s
