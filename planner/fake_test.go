@@ -117,8 +117,16 @@ func (c *fakeCatalog) Stage(context.Context, catalog.ObjectPath, *catalog.Catalo
 	return nil, errors.New("fake: nothing is staged while planning")
 }
 
-func (c *fakeCatalog) Stores() catalog.Clause             { return c.typ.stores }
-func (c *fakeCatalog) Factory() connector.Factory         { return fakeRows{c} }
+func (c *fakeCatalog) Stores() catalog.Clause { return c.typ.stores }
+
+// Factory is nil for the type that only registers tables of connectors.
+func (c *fakeCatalog) Factory() connector.Factory {
+	if c.typ.name == "register" {
+		return nil
+	}
+	return fakeRows{c}
+}
+
 func (c *fakeCatalog) StoreKey(catalog.ObjectPath) string { return "store of " + c.name }
 
 // fakeRows opens the tables of a fake catalog.
@@ -191,6 +199,7 @@ func fakeTypes() []catalog.Factory {
 	return []catalog.Factory{
 		fakeType{name: "generic_in_memory", database: catalog.DefaultDatabase, stores: catalog.StoresComment | catalog.StoresOptions, guarantee: catalog.Atomic},
 		fakeType{name: "file", database: "main", guarantee: catalog.Atomic, foldsCase: true, serialized: true},
+		fakeType{name: "register", database: "main", stores: catalog.StoresOptions, guarantee: catalog.Atomic},
 		fakeType{name: "leaky", database: "main", guarantee: catalog.Visible, serialized: true},
 	}
 }

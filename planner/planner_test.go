@@ -53,7 +53,7 @@ func newSession(t testing.TB) *session {
 	m, err := catalog.NewCatalogManager(&catalog.Registry{Catalogs: fakeTypes(), Env: &connector.Env{}})
 	require.NoError(t, err)
 	s := &session{manager: m}
-	for _, name := range []string{"file", "leaky"} {
+	for _, name := range []string{"file", "leaky", "register"} {
 		d := catalog.Descriptor{Ref: catalog.Ref{Name: name, Properties: map[string]string{"type": name}}}
 		require.NoError(t, m.CreateCatalog(context.Background(), d, false))
 	}
@@ -178,7 +178,8 @@ func (s *session) create(t testing.TB, sql string, env *planner.Env) string {
 	require.NoError(t, err)
 	id, table, err := planner.CreateTable(context.Background(), stmt.(*sqlparse.CreateTable), env)
 	require.NoError(t, err)
-	// A column commented 'default' or 'computed' is one of the store's own making.
+	// A column commented 'default' or 'computed' is one of the store's own making, as is a table
+	// commented 'view'.
 	for _, c := range table.Schema.Columns {
 		switch c.Comment {
 		case "default":
@@ -186,6 +187,9 @@ func (s *session) create(t testing.TB, sql string, env *planner.Env) string {
 		case "computed":
 			table.ReadOnly = append(table.ReadOnly, c.Name)
 		}
+	}
+	if table.Comment == "view" {
+		table.Kind = catalog.KindView
 	}
 	c, _ := s.manager.Live(id.Catalog)
 	_, _, err = c.CreateTable(context.Background(), catalog.ObjectPath{Database: id.Database, Object: id.Object}, table)

@@ -119,30 +119,30 @@ func refuseUnstored(s *sqlparse.CreateTable, t *target) error {
 
 // tableOptions checks the WITH clause against what the connector declares.
 func (b *Binder) tableOptions(s *sqlparse.CreateTable, t *target) error {
-	if s.Options == nil {
-		return nil
-	}
 	places := map[string]sqlparse.Span{}
-	for i := range s.Options.Items {
-		o := &s.Options.Items[i]
-		key := o.Key.Text
-		if _, ok := places[key]; ok {
-			return errAt(o.Key.Span(), "Option '%s' is given twice", key)
+	at := s.Name.Span() // of an option that is missing
+	if s.Options != nil {
+		at = s.Options.Span()
+		for i := range s.Options.Items {
+			o := &s.Options.Items[i]
+			key := o.Key.Text
+			if _, ok := places[key]; ok {
+				return errAt(o.Key.Span(), "Option '%s' is given twice", key)
+			}
+			if key == "comment" || strings.HasPrefix(key, "schema.") {
+				return errAt(o.Key.Span(), "The option name '%s' is reserved", key)
+			}
+			places[key] = o.Span()
+			t.table.Options[key] = o.Value.Text
 		}
-		if key == "comment" || strings.HasPrefix(key, "schema.") {
-			return errAt(o.Key.Span(), "The option name '%s' is reserved", key)
-		}
-		places[key] = o.Span()
-		t.table.Options[key] = o.Value.Text
 	}
 	err := b.checkOptions(t)
 	var oe *connector.OptionError
 	if !errors.As(err, &oe) {
 		return err
 	}
-	at, ok := places[oe.Key]
-	if !ok {
-		at = s.Options.Span()
+	if place, ok := places[oe.Key]; ok {
+		at = place
 	}
 	return errAt(at, "%s", oe.Msg)
 }

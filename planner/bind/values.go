@@ -16,7 +16,7 @@ import (
 func (b *Binder) values(q *sqlparse.Values, parent *scope) (*Relation, error) {
 	width := len(q.Rows[0].Items)
 	v := &valuesBinder{rows: q.Rows, types: make([]types.Type, width), cells: map[int]expr.Expr{}}
-	c := &exprCtx{b: b, scope: &scope{parent: parent}, clause: "VALUES"}
+	c := &exprCtx{b: b, scope: &scope{parent: parent}, clause: "VALUES list"}
 	last := make([]types.Type, width)
 	for r := range q.Rows {
 		row := &q.Rows[r]
