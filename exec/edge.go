@@ -106,9 +106,12 @@ func (l *lane) slot(ts []types.Type) *slot {
 	return s
 }
 
+// recycle takes a slot back for the senders; when there are none any more, its memory goes.
 func (l *lane) recycle(s *slot) {
 	l.mu.Lock()
-	l.free = append(l.free, s)
+	if l.senders > 0 {
+		l.free = append(l.free, s)
+	}
 	l.mu.Unlock()
 }
 
@@ -142,7 +145,9 @@ func (l *lane) send(ctx context.Context, it item) error {
 // close ends the lane when it was the last of its senders.
 func (l *lane) close() {
 	l.mu.Lock()
-	l.senders--
+	if l.senders--; l.senders == 0 {
+		l.free = nil
+	}
 	l.mu.Unlock()
 	wake(l.wakeRecv)
 }

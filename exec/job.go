@@ -265,11 +265,12 @@ func (j *Job) work() error {
 	if err != nil {
 		j.fail(err)
 	} else {
-		for _, p := range j.pipelines {
-			p.start()
-		}
 		for _, s := range j.sinks {
+			s.in.edge.from.start()
 			s.start()
+		}
+		if j.collect != nil {
+			j.collect.edge.from.start()
 		}
 		j.tasks.Wait()
 	}

@@ -119,6 +119,7 @@ type edgeLeaf struct {
 }
 
 func (l *edgeLeaf) next(w *worker) (morsel, error) {
+	l.edge.from.start()
 	if w.p.parallelism == 1 {
 		if l.taken {
 			return nil, nil
@@ -143,6 +144,7 @@ type hashLeaf struct {
 }
 
 func (l *hashLeaf) next(w *worker) (morsel, error) {
+	l.edge.from.start()
 	if l.taken[w.id] {
 		return nil, nil
 	}

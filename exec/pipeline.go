@@ -32,6 +32,7 @@ type pipeline struct {
 
 	mu      sync.Mutex // held while a morsel is taken
 	ordered bool       // order is closed
+	once    sync.Once
 	running atomic.Int32
 }
 
@@ -118,8 +119,15 @@ func (p *pipeline) take(w *worker) (int, morsel, error) {
 	return len(p.leaves), nil, nil
 }
 
-// start runs the workers; each reports its error to the job.
-func (p *pipeline) start() {
+// start runs the workers, once, each in a goroutine that reports its error to the job. A pipeline is
+// started when its rows are first asked for: the second input of a union takes no memory while the first
+// is read, and what feeds the probe side of a join none while the build side is.
+func (p *pipeline) start() { p.once.Do(p.run) }
+
+func (p *pipeline) run() {
+	for _, b := range p.builds {
+		b.from.start()
+	}
 	p.running.Store(int32(len(p.workers)))
 	for _, w := range p.workers {
 		p.job.tasks.Add(1)
@@ -138,6 +146,7 @@ func (p *pipeline) start() {
 
 // end closes the leaves after the last worker.
 func (p *pipeline) end() {
+	p.workers = nil // with all their memory
 	if err := p.closeLeaves(); err != nil {
 		p.job.fail(err)
 	}
