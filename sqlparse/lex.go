@@ -116,7 +116,23 @@ func (l *lexer) word(i int) token {
 	}
 	t := l.token(tokWord, i, scanWord(s, i))
 	t.kw, t.reserved = lookupKeyword(t.text)
+	if t.kw == "" && !isASCII(t.text) && strings.ContainsAny(t.text, invisible) {
+		t.kind = tokBad
+	}
 	return t
+}
+
+// invisible are characters that look like a space, or like nothing, and would
+// make a name of what surrounds them: text pasted from a page has them.
+const invisible = "\u00a0\u200b\u200c\u200d\u2060\u3000\ufeff"
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
 }
 
 // operator reads an operator that may have two characters.
@@ -215,6 +231,12 @@ func badToken(t token) *Error {
 	case isDigit(c) || c == '.':
 		e.Msg = "found " + quoteFound(t.text) + ", expected a number"
 		e.Hint = "a name that starts with a digit is written in back-quotes"
+	case isWordStart(c):
+		at := strings.IndexAny(t.text, invisible)
+		_, n := utf8.DecodeRuneInString(t.text[at:])
+		e.Span = Span{t.start + at, t.start + at + n}
+		e.Msg = "found an invisible character that is no space"
+		e.Hint = "type the space anew; in names it needs back-quotes"
 	case c == '!':
 		e.Msg, e.Hint = `found "!"`, "not equal is <> or !="
 	case c == '\\':

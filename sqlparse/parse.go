@@ -71,7 +71,7 @@ type parser struct {
 	tok   token   // the current token
 	ahead []token // tokens read beyond it, from head on
 	head  int
-	prev  int     // end of the token before tok
+	prev  int // end of the token before tok
 	err   *Error
 
 	forms  []Form

@@ -103,7 +103,10 @@ func (s *Splitter) Feed(piece string) {
 	if piece == "" {
 		return
 	}
-	if s.start == len(s.text) && s.mode == 0 {
+	if s.first == 0 && s.mode == 0 {
+		s.start = s.pos // space and comments are not kept
+	}
+	if s.start == len(s.text) {
 		s.drop()
 	}
 	switch {

@@ -4,7 +4,6 @@ import (
 	"math/rand"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -185,20 +184,14 @@ func TestFinishError(t *testing.T) {
 		"hint: close it with '; a single quote inside a string is written twice, not with a backslash\n", err.(*Error).Render(st.Source("stdin")))
 }
 
-// Each byte is looked at once, however the input arrives. The time of twice the
-// input is compared with generous room: a second look at everything would take
-// a thousand times as long.
+// Each byte is looked at once, however the input arrives: a second look at
+// everything for each of the 200,000 pieces would not end in a day.
 func TestSplitLinear(t *testing.T) {
-	run := func(lines int) time.Duration {
-		text := "insert into t values ('" + strings.Repeat("a line of text in one literal\n", lines) + "');"
-		start := time.Now()
-		list, err := splitPieces(text, rand.New(rand.NewSource(1)), 60)
-		require.NoError(t, err)
-		require.Len(t, list, 1)
-		return time.Since(start)
-	}
-	run(1000)
-	require.Less(t, run(200_000), 20*time.Second)
+	text := "insert into t values ('" + strings.Repeat("a line of text in one literal\n", 200_000) + "');"
+	list, err := splitPieces(text, rand.New(rand.NewSource(1)), 60)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.Equal(t, text[:len(text)-1], list[0].Text)
 }
 
 // TestCases names the cases of public bug reports that end in this package.
@@ -250,11 +243,9 @@ func TestCases(t *testing.T) {
 	})
 	t.Run("C4", func(t *testing.T) {
 		text := bigInsert(20 << 20)
-		start := time.Now()
 		list, err := Split(text + ";")
 		require.NoError(t, err)
 		require.Equal(t, []string{"INSERT INTO"}, forms(t, list))
-		require.Less(t, time.Since(start), 30*time.Second)
 		e := parseError(t, text+", (1")
 		require.Less(t, len(e.Render(Source{Text: text + ", (1"})), 500)
 	})

@@ -19,8 +19,8 @@ import (
 //	split     prints the statements, and what is still open
 //	mask      prints the text with its secrets masked
 //
-// In all inputs \uXXXX, \xXX, \t, \r, and \n are replaced when the argument
-// escapes is given.
+// With the argument escapes, \t, \r, \n, \0, \e and some more in the input are
+// replaced: see unescape.
 func TestData(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		if !strings.HasSuffix(path, ".test") {
@@ -54,7 +54,7 @@ func TestData(t *testing.T) {
 }
 
 func unescape(s string) string {
-	r := strings.NewReplacer(`\t`, "\t", `\r`, "\r", `\n`, "\n", `\0`, "\x00", `\ufeff`, "\ufeff", `\xe9`, "\xe9", `\e`, "\x1b")
+	r := strings.NewReplacer(`\t`, "\t", `\r`, "\r", `\n`, "\n", `\0`, "\x00", `\ufeff`, "\ufeff", `\xe9`, "\xe9", `\u00a0`, "\u00a0", `\e`, "\x1b")
 	return r.Replace(s)
 }
 
