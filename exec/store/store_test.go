@@ -1,0 +1,122 @@
+package store
+
+import (
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-sql/sluice/connector"
+)
+
+func open(t *testing.T) (*Store, string) {
+	dir := t.TempDir()
+	s, err := Open(dir)
+	require.NoError(t, err)
+	return s, filepath.Join(dir, "jobs")
+}
+
+func TestJournal(t *testing.T) {
+	s, dir := open(t)
+	id := connector.NewJobID()
+	want := []Record{
+		{Type: Begin, Name: "a job", Targets: []Target{{Table: connector.ObjectIdentifier{Catalog: "c", Database: "d", Object: "t"}, Store: "x"}}},
+		{Type: Sealed, Rows: 7}, {Type: Published}, {Type: Done, State: "FAILED"},
+	}
+	l, err := s.Begin(id, want[0])
+	require.NoError(t, err)
+	_, err = s.Begin(id, want[0])
+	require.ErrorIs(t, err, os.ErrExist)
+	for _, r := range want[1:] {
+		require.NoError(t, l.Append(r))
+	}
+	got, err := s.Read(id)
+	require.NoError(t, err)
+	require.Equal(t, want, got)
+
+	info, err := os.Stat(dir)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+	info, err = os.Stat(s.path(id))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	require.EqualValues(t, fileSize, info.Size(), "room for the outcome on a full disk")
+
+	require.NoError(t, l.Close(true))
+	got, err = s.Read(id)
+	require.NoError(t, err)
+	require.Empty(t, got)
+}
+
+// Opening the store removes the journals of jobs that are done; those in doubt, those of dead jobs, and
+// files that are no journals stay.
+func TestPrune(t *testing.T) {
+	s, dir := open(t)
+	ids := map[string]connector.JobID{}
+	for _, state := range []string{"FINISHED", "FAILED", "CANCELED", "IN_DOUBT", ""} {
+		id := connector.NewJobID()
+		ids[state] = id
+		l, err := s.Begin(id, Record{})
+		require.NoError(t, err)
+		if state != "" {
+			require.NoError(t, l.Append(Record{Type: Done, State: state}))
+		}
+		require.NoError(t, l.Close(false))
+	}
+	other := filepath.Join(dir, "notes.log")
+	require.NoError(t, os.WriteFile(other, []byte("mine"), 0o600))
+	s, err := Open(filepath.Dir(dir))
+	require.NoError(t, err)
+	for state, id := range ids {
+		_, err := os.Stat(s.path(id))
+		if state == "IN_DOUBT" || state == "" {
+			require.NoError(t, err, state)
+		} else {
+			require.ErrorIs(t, err, os.ErrNotExist, state)
+		}
+	}
+	require.FileExists(t, other)
+}
+
+// A torn tail, cut or overwritten anywhere, is the end of the journal; what stands before it is read.
+func TestTornTail(t *testing.T) {
+	s, _ := open(t)
+	id := connector.NewJobID()
+	l, err := s.Begin(id, Record{Name: "x"})
+	require.NoError(t, err)
+	first := l.at
+	require.NoError(t, l.Append(Record{Type: Sealed, Rows: 123456}))
+	end := l.at
+	require.NoError(t, l.Close(false))
+	data, err := os.ReadFile(s.path(id))
+	require.NoError(t, err)
+	r := rand.New(rand.NewPCG(1, 1))
+	for at := first; at < end; at++ {
+		got, err := parse(data[:at])
+		require.NoError(t, err)
+		require.Len(t, got, 1)
+		torn := append([]byte(nil), data...)
+		torn[at] ^= byte(1 + r.IntN(255))
+		got, err = parse(torn)
+		require.NoError(t, err)
+		require.Len(t, got, 1)
+		require.Equal(t, "x", got[0].Name)
+	}
+	got, err := parse(data[:0])
+	require.NoError(t, err)
+	require.Empty(t, got)
+}
+
+// A record of a type that is not known yet says so, lest anything be concluded from the rest.
+func TestLaterVersion(t *testing.T) {
+	s, _ := open(t)
+	id := connector.NewJobID()
+	l, err := s.Begin(id, Record{})
+	require.NoError(t, err)
+	require.NoError(t, l.Append(Record{Type: 9}))
+	require.NoError(t, l.Close(false))
+	_, err = s.Read(id)
+	require.ErrorIs(t, err, ErrUnknown)
+}
