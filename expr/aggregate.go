@@ -136,29 +136,6 @@ func (c *AggCall) NewAccumulator(retracting bool) Accumulator {
 	return c.Func.New(ts, c.T)
 }
 
-// String writes the call as SQL: SUM(DISTINCT x) FILTER (WHERE …).
-func (c *AggCall) String() string {
-	var b strings.Builder
-	b.WriteString(c.Func.Name + "(")
-	if c.Distinct {
-		b.WriteString("DISTINCT ")
-	}
-	if len(c.Args) == 0 {
-		b.WriteString("*")
-	}
-	for i, a := range c.Args {
-		if i > 0 {
-			b.WriteString(", ")
-		}
-		b.WriteString(String(a))
-	}
-	b.WriteString(")")
-	if c.Filter != nil {
-		b.WriteString(" FILTER (WHERE " + String(c.Filter) + ")")
-	}
-	return b.String()
-}
-
 // growTo returns s with at least n elements, new ones zero.
 func growTo[T any](s []T, n int) []T {
 	if n <= len(s) {

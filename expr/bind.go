@@ -171,8 +171,20 @@ func comparable(a, b Expr) (types.Type, types.Type, error) {
 			// No DECIMAL holds both exactly; the kernel compares them digit by digit.
 			return s, t, nil
 		}
+		// An operand that has the form of the common type stays as it is.
 		w := types.DecimalOf(whole+scale, scale)
-		return w, w, nil
+		stay := func(t types.Type) types.Type {
+			if t.Scale == w.Scale && t.Wide() == w.Wide() {
+				return t
+			}
+			return w
+		}
+		if s, t := a.Type(), b.Type(); s.Kind == types.Decimal && t.Kind == types.Decimal {
+			return stay(s), stay(t), nil
+		} else if s.Kind == types.Decimal {
+			return stay(s), w, nil
+		}
+		return w, stay(b.Type()), nil
 	case s.IsTemporal() && t.IsTemporal():
 		if s.Kind == t.Kind && s.Nanos() == t.Nanos() {
 			return s, t, nil
@@ -371,8 +383,12 @@ func newCast(arg Expr, to types.Type, try, implicit bool, at Span) Expr {
 	if isNullLiteral(arg) {
 		return NewLiteral(to, nil, at)
 	}
-	c := &Cast{Arg: arg, T: to.WithNullable(nullable), Try: try, Implicit: implicit, At: at}
-	if _, ok := arg.(*Literal); ok && !castUsesEnv(arg.Type(), to) {
+	return foldLiteralCast(&Cast{Arg: arg, T: to.WithNullable(nullable), Try: try, Implicit: implicit, At: at})
+}
+
+// foldLiteralCast makes a literal of a literal's cast, unless that fails or needs the session's zone.
+func foldLiteralCast(c *Cast) Expr {
+	if _, ok := c.Arg.(*Literal); ok && !castUsesEnv(c.Arg.Type(), c.T) {
 		return Fold(c, &Env{})
 	}
 	return c
@@ -399,14 +415,20 @@ func NewCast(arg Expr, to types.Type, try bool, at Span) (Expr, error) {
 }
 
 // Coerce casts arg to a column's type as INSERT, CTAS and set operations do, without being asked:
-// numbers to wider numbers, CHAR to VARCHAR, among DATE and TIMESTAMP. Others are an error.
+// numbers to wider numbers, CHAR to VARCHAR, among DATE and TIMESTAMP. Others are an error. Unlike a CAST
+// that the user writes it never alters a value: what the type does not hold exactly fails at its row
+// (FLOAT and DOUBLE hold the nearest number).
 func Coerce(arg Expr, to types.Type) (Expr, error) {
 	from := arg.Type()
 	if from.SameKind(to) {
 		return arg, nil
 	}
-	if from.Kind == types.Null || types.ImplicitCast(from, to) {
-		return newCast(arg, to, false, true, arg.Span()), nil
+	if isNullLiteral(arg) {
+		return NewLiteral(to, nil, arg.Span()), nil
+	}
+	if types.ImplicitCast(from, to) {
+		c := &Cast{Arg: arg, T: to.WithNullable(from.Nullable()), Implicit: true, Exact: true, At: arg.Span()}
+		return foldLiteralCast(c), nil
 	}
 	return nil, &Error{Span: arg.Span(), Row: -1, Msg: fmt.Sprintf("a value of type %s cannot be stored as %s", from.AsNullable(), to.AsNullable()),
 		Hint: fmt.Sprintf("write CAST(… AS %s)", to.AsNullable())}

@@ -35,7 +35,12 @@ func compileCast(c *Cast, env *Env) (node, error) {
 		return nil, err
 	}
 	n := &castNode{arg: arg, cast: c, from: c.Arg.Type(), zone: env.Zone, out: column.New(c.T, 0)}
-	n.step = newCastStep(n.from, c.T, env.Zone)
+	if !c.Implicit || !widerText(n.from, c.T) {
+		n.step = newCastStep(n.from, c.T, env.Zone)
+	}
+	if c.Exact && n.step != nil && castMayCut(n.from, c.T) {
+		n.step = exactly(n.step, n.from, c.T, env.Zone)
+	}
 	n.bad = n.fail
 	return n, nil
 }
@@ -88,6 +93,9 @@ func (n *castNode) fail(i int) error {
 		return nil
 	}
 	to := n.cast.T.AsNullable()
+	if n.cast.Exact {
+		return misfit(n.x.Vector, n.x.At(i), i, to, n.zone)
+	}
 	hint := "TRY_CAST(x AS " + to.String() + ") makes it NULL"
 	if to.IsInteger() && to.Kind != types.BigInt && fitsBigInt(n.x.Vector, n.x.At(i)) {
 		hint = "CAST(x AS BIGINT) holds more; " + hint
@@ -290,6 +298,13 @@ func newCastStep(from, to types.Type, zone *time.Location) castStep {
 		return castMoment(from, to, zone)
 	}
 	return castIntegers
+}
+
+// widerText reports whether to is a text or bytes type without padding and at least as long as from.
+// Unless the user wrote a CAST such values pass as they are, even those of foreign tables that are
+// longer than they are declared.
+func widerText(from, to types.Type) bool {
+	return (from.IsString() && to.Kind == types.VarChar || from.IsBinary() && to.Kind == types.VarBinary) && from.Precision <= to.Precision
 }
 
 // sameValues reports whether every value of from is, bit by bit, one of to.

@@ -16,7 +16,7 @@ type wire struct {
 	Literal bool      `json:"literal,omitempty"`
 	Value   *string   `json:"value,omitempty"` // absent: NULL
 	Call    string    `json:"call,omitempty"`
-	Cast    string    `json:"cast,omitempty"` // CAST, TRY_CAST or IMPLICIT
+	Cast    string    `json:"cast,omitempty"` // CAST, TRY_CAST, IMPLICIT or EXACT
 	Args    []wire    `json:"args,omitempty"`
 	Type    string    `json:"type"`
 	At      [3]uint32 `json:"at,omitzero"` // source, start, end
@@ -120,6 +120,8 @@ func toWire(e Expr) wire {
 		w.Cast, w.Args = "CAST", []wire{toWire(e.Arg)}
 		if e.Try {
 			w.Cast = "TRY_CAST"
+		} else if e.Exact {
+			w.Cast = "EXACT"
 		} else if e.Implicit {
 			w.Cast = "IMPLICIT"
 		}
@@ -184,6 +186,8 @@ func castFromWire(w *wire, t types.Type, at Span) (Expr, error) {
 	case "CAST":
 	case "TRY_CAST":
 		c.Try = true
+	case "EXACT":
+		c.Implicit, c.Exact = true, true
 	case "IMPLICIT":
 		c.Implicit = true
 	default:

@@ -60,12 +60,15 @@ type Call struct {
 	At   Span
 }
 
-// Cast is CAST(arg AS T), or TRY_CAST when Try is set. Implicit marks a cast that the binder added.
+// Cast is CAST(arg AS T), or TRY_CAST when Try is set. Implicit marks a cast that the binder added. Exact
+// marks the one by which a value is stored in a column: text that would be cut, decimals that would be
+// rounded and a time that would lose digits are an error there.
 type Cast struct {
 	Arg      Expr
 	T        types.Type
 	Try      bool
 	Implicit bool
+	Exact    bool
 	At       Span
 }
 

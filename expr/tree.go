@@ -108,7 +108,7 @@ func Equal(a, b Expr) bool {
 		return ok && sameLiteral(a.Value, b.Value)
 	case *Cast:
 		b, ok := b.(*Cast)
-		return ok && a.Try == b.Try && Equal(a.Arg, b.Arg)
+		return ok && a.Try == b.Try && a.Exact == b.Exact && Equal(a.Arg, b.Arg)
 	case *Call:
 		b, ok := b.(*Call)
 		if !ok || a.Func != b.Func || len(a.Args) != len(b.Args) {
@@ -168,7 +168,7 @@ func Fallible(e Expr) bool {
 		case *Call:
 			found = found || e.Func.Fallible && (e.Func.MayFail == nil || e.Func.MayFail(e))
 		case *Cast:
-			found = found || !e.Try && castMayFail(e.Arg.Type(), e.T)
+			found = found || !e.Try && (castMayFail(e.Arg.Type(), e.T) || e.Exact && castMayCut(e.Arg.Type(), e.T))
 		}
 		return !found
 	})

@@ -66,6 +66,50 @@ func TestCoerce(t *testing.T) {
 	require.True(t, e.(*Literal).Value.IsNull(0))
 }
 
+// Storing alters no value: what does not fit fails, where a written CAST would cut or round.
+func TestCoerceExact(t *testing.T) {
+	for _, x := range []struct{ src, to, want string }{
+		{"'abc'", "VARCHAR(3)", "abc"},
+		{"'abcd'", "VARCHAR(3)", "error at 'abcd': 'abcd' does not fit VARCHAR(3) (CAST(x AS VARCHAR(3)) cuts it)"},
+		{"'abc  '", "VARCHAR(3)", "abc"},
+		{"'größe'", "VARCHAR(5)", "größe"},
+		{"'ab'", "CHAR(3)", "ab "},
+		{"'abcd'", "CHAR(3)", "error at 'abcd': 'abcd' does not fit CHAR(3) (CAST(x AS CHAR(3)) cuts it)"},
+		{"X'0102'", "VARBINARY(1)", "error at X'0102': x'0102' does not fit VARBINARY(1) (CAST(x AS VARBINARY(1)) cuts it)"},
+		{"1.50", "DECIMAL(5, 1)", "1.5"},
+		{"1.55", "DECIMAL(5, 1)", "error at 1.55: 1.55 does not fit DECIMAL(5, 1) (CAST(x AS DECIMAL(5, 1)) rounds it, if it is in range)"},
+		{"12345.0", "DECIMAL(5, 1)", "error at 12345.0: 12345.0 does not fit DECIMAL(5, 1) (CAST(x AS DECIMAL(5, 1)) rounds it, if it is in range)"},
+		{"0.5e0", "DECIMAL(5, 1)", "0.5"},
+		{"0.55e0", "DECIMAL(5, 1)", "error at 0.55e0: 0.55 does not fit DECIMAL(5, 1) (CAST(x AS DECIMAL(5, 1)) rounds it, if it is in range)"},
+		{"CAST(0.1 AS FLOAT)", "DECIMAL(5, 1)", "0.1"},
+		{"1.1", "DOUBLE", "1.1"},
+		{"7", "DECIMAL(3, 2)", "7.00"},
+		{"TIMESTAMP '2024-01-01 00:00:00.120'", "TIMESTAMP(2)", "2024-01-01 00:00:00.12"},
+		{"TIMESTAMP '2024-01-01 00:00:00.123'", "TIMESTAMP(2)", "error at TIMESTAMP '2024-01-01 00:00:00.123': 2024-01-01 00:00:00.123 does not fit TIMESTAMP(2) (CAST(x AS TIMESTAMP(2)) drops what does not fit, if it is in range)"},
+		{"TIMESTAMP '2024-01-01 00:00:00.000000001'", "TIMESTAMP(6)", "error at TIMESTAMP '2024-01-01 00:00:00.000000001': 2024-01-01 00:00:00.000000001 does not fit TIMESTAMP(6) (CAST(x AS TIMESTAMP(6)) drops what does not fit, if it is in range)"},
+		{"TIMESTAMP '2024-01-01 00:00:00'", "DATE", "2024-01-01"},
+		{"TIMESTAMP '2024-01-01 00:00:01'", "DATE", "error at TIMESTAMP '2024-01-01 00:00:01': 2024-01-01 00:00:01 does not fit DATE (CAST(x AS DATE) drops what does not fit, if it is in range)"},
+		{"DATE '2024-01-01'", "TIMESTAMP(9)", "2024-01-01 00:00:00.000000000"},
+		{"CURRENT_TIMESTAMP", "TIMESTAMP(0)", "2024-05-17 14:30:00"},
+	} {
+		env := testEnv(t)
+		to, err := types.ParseType(x.to)
+		require.NoError(t, err)
+		e, err := Coerce(mustParse(t, x.src, nil), to)
+		require.NoError(t, err, x.src)
+		require.Equal(t, x.want, evalOne(e, env, x.src), x.src)
+		require.Equal(t, x.want, evalAsColumns(t, e, env, x.src), x.src)
+		data, err := Encode(e)
+		require.NoError(t, err)
+		back, err := Decode(data)
+		require.NoError(t, err)
+		require.True(t, Equal(e, back))
+		if len(x.want) > 5 && x.want[:5] == "error" {
+			require.True(t, Fallible(e), x.src)
+		}
+	}
+}
+
 // A random call gives new values in every row and batch, the same ones for the same seed.
 func TestRandom(t *testing.T) {
 	env := testEnv(t)
