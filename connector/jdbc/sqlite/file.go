@@ -56,7 +56,7 @@ func queue(ctx context.Context, env *connector.Env, path string) (release func()
 
 // openWriter opens a file to write it, with durable commits: EXTRA also syncs the directory once the
 // journal is gone, and means FULL in a WAL file.
-func openWriter(path string, mode Mode, fresh bool) (*Conn, error) {
+func openWriter(ctx context.Context, path string, mode Mode, fresh bool) (*Conn, error) {
 	c, err := Open(path, mode)
 	if err != nil {
 		return nil, err
@@ -66,7 +66,8 @@ func openWriter(path string, mode Mode, fresh bool) (*Conn, error) {
 		pragmas = append(pragmas, "PRAGMA page_size = 8192")
 	}
 	for _, p := range pragmas {
-		if err := c.Exec(p); err != nil {
+		// SQLite reads the schema first, for which it needs a lock.
+		if err := retryBusy(ctx, path, func() error { return c.Exec(p) }); err != nil {
 			return nil, errors.Join(err, c.Close())
 		}
 	}
@@ -97,8 +98,7 @@ func removeEmpty(path string) error {
 	}
 	err = c.Exec("BEGIN EXCLUSIVE")
 	if err == nil {
-		var pages int64
-		if pages, err = c.Int("PRAGMA main.page_count"); err == nil && pages == 0 && !c.Moved() {
+		if st, statErr := os.Stat(path); statErr == nil && st.Size() == 0 && !c.Moved() {
 			err = os.Remove(path)
 		}
 	}

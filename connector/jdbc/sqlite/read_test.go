@@ -249,7 +249,7 @@ func TestScan(t *testing.T) {
 	require.Empty(t, got)
 	got, _, err = readStore(s, "large")
 	require.NoError(t, err)
-	require.Equal(t, []int{100, 3000000, 0, 20000000}, []int{len(got[0][0]), len(got[1][0]), len(got[2][0]), len(got[3][0])})
+	require.Equal(t, []int{203, 6000003, 3, 40000003}, []int{len(got[0][0]), len(got[1][0]), len(got[2][0]), len(got[3][0])})
 	require.Len(t, got[2][1], 200000)
 	got, _, err = readStore(s, "wide")
 	require.NoError(t, err)

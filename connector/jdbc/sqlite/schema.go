@@ -57,7 +57,7 @@ func (s *Store) write(ctx context.Context, mode Mode, f func(*Conn) error) (err 
 		}
 	}()
 	for {
-		if c, err = openWriter(s.Path, mode, absent(s.Path)); err != nil {
+		if c, err = openWriter(ctx, s.Path, mode, absent(s.Path)); err != nil {
 			return err
 		}
 		if err = beginImmediate(ctx, c); err != nil {

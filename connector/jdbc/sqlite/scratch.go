@@ -139,12 +139,12 @@ func (t *Transaction) publish(ctx context.Context) (connector.Outcome, error) {
 	if t.release, err = queue(ctx, t.target.Store.Env, t.target.Store.Path); err != nil {
 		return fail(err)
 	}
-	if t.conn, err = openWriter(t.target.Store.Path, Write, false); err != nil {
+	if t.conn, err = openWriter(ctx, t.target.Store.Path, Write, false); err != nil {
 		return fail(err)
 	}
 	for _, sql := range []string{"ATTACH " + quoteText(t.scratch.path) + " AS " + scratchName,
 		"PRAGMA " + scratchName + ".journal_mode = OFF", "PRAGMA " + scratchName + ".synchronous = OFF"} {
-		if err := t.conn.Exec(sql); err != nil {
+		if err := retryBusy(ctx, t.target.Store.Path, func() error { return t.conn.Exec(sql) }); err != nil {
 			return fail(err)
 		}
 	}

@@ -184,7 +184,7 @@ func (t *Transaction) lockFile(ctx context.Context) (c *Conn, made bool, err err
 		if fresh && mode == Write {
 			return nil, made, &Error{Code: codeCantOpen, Path: t.target.Store.Path}
 		}
-		if c, err = openWriter(t.target.Store.Path, mode, fresh); err != nil {
+		if c, err = openWriter(ctx, t.target.Store.Path, mode, fresh); err != nil {
 			return nil, made, err
 		}
 		made = made || fresh
