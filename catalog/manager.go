@@ -98,7 +98,7 @@ func (m *CatalogManager) CreateCatalog(ctx context.Context, d Descriptor, ifNotE
 		return err
 	}
 	if err := c.Open(ctx); err != nil {
-		return fmt.Errorf("catalog %s: %w", d.Name, err)
+		return errors.Join(err, c.Close())
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -220,15 +220,20 @@ func (m *CatalogManager) currentDatabase() string {
 	return m.catalogs[m.current].cat.DefaultDatabase()
 }
 
-// UseCatalog makes a catalog the current one; its default database becomes current.
+// UseCatalog makes a catalog the current one; its default database becomes current, and stays so even
+// if another becomes the default one (as a new file in a directory of SQLite files can).
 func (m *CatalogManager) UseCatalog(name string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, ok := m.catalogs[name]; !ok {
+	e, ok := m.catalogs[name]
+	if !ok {
 		return m.unknownCatalog(name)
 	}
 	m.current = name
 	delete(m.database, name)
+	if db := e.cat.DefaultDatabase(); db != "" {
+		m.database[name] = db
+	}
 	return nil
 }
 
@@ -253,6 +258,9 @@ func (m *CatalogManager) CheckDatabase(ctx context.Context, catalog, database st
 	_, err = c.Database(ctx, database)
 	if errors.Is(err, ErrDatabaseNotExist) {
 		names, _ := c.ListDatabases(ctx) // only for the hint
+		if database == "" {
+			return &Error{Err: ErrDatabaseNotExist, Msg: fmt.Sprintf("Catalog %s has no database.", catalog), Hint: "CREATE DATABASE makes one."}
+		}
 		return &Error{Name: database, Err: ErrDatabaseNotExist, Hint: hint(database, names),
 			Msg: fmt.Sprintf("A database with name [%s] does not exist in the catalog: [%s].", database, catalog)}
 	}

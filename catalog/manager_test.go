@@ -103,7 +103,7 @@ func TestCreateCatalogRefusals(t *testing.T) {
 	}
 	require.Zero(t, *v.opened)
 	v.fail = errors.New("no route to it")
-	require.EqualError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p"), false), "catalog x: no route to it")
+	require.EqualError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p"), false), "no route to it")
 	require.Equal(t, []string{"default_catalog"}, m.ListCatalogs())
 }
 

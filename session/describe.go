@@ -41,7 +41,7 @@ func (s *Session) describe(ctx context.Context, st *sqlparse.Describe) (*Result,
 	}
 	m.batch = column.NewBatch(m.schema.Types(), len(table.Schema.Columns))
 	for _, c := range table.Schema.Columns {
-		row := []any{c.Name, c.Type.AsNullable().String(), c.Type.Nullable(), nil, nil, nil}
+		row := []any{c.Name, c.Type.AsNullable().String(), c.Type.Nullable(), "", "", ""}
 		if contains(table.Schema.PrimaryKey, c.Name) {
 			row[3] = "PRI(" + strings.Join(table.Schema.PrimaryKey, ", ") + ")"
 		}
@@ -52,11 +52,7 @@ func (s *Session) describe(ctx context.Context, st *sqlparse.Describe) (*Result,
 			row[4] = "DEFAULT"
 		}
 		if comments {
-			if c.Comment == "" {
-				row = append(row, nil)
-			} else {
-				row = append(row, c.Comment)
-			}
+			row = append(row, c.Comment)
 		}
 		m.add(row...)
 	}

@@ -45,8 +45,11 @@ func TestAgainstSQLite(t *testing.T) {
 	_, err = db.Exec("PRAGMA case_sensitive_like = ON")
 	require.NoError(t, err)
 	var worlds []*world
-	for _, way := range ways() {
-		worlds = append(worlds, newWorld(t, way.options))
+	list := everyStore()
+	for _, way := range list {
+		w := newWorld(t, way.options)
+		require.Equal(t, "ok\nok\n", w.script(t, way.setup, false))
+		worlds = append(worlds, w)
 	}
 	for _, table := range tables() {
 		var ours, theirs []string
@@ -73,9 +76,9 @@ func TestAgainstSQLite(t *testing.T) {
 		if err != nil {
 			var e *session.Error
 			require.ErrorAs(t, err, &e)
-			t.Fatalf("query %d of seed %d, %s:\n%s\n%v\n%s", i, s, ways()[w].name, q, err, e.Internal)
+			t.Fatalf("query %d of seed %d, %s:\n%s\n%v\n%s", i, s, list[w].name, q, err, e.Internal)
 		}
-		require.Equal(t, want, got, "query %d of seed %d, %s:\n%s", i, s, ways()[w].name, q)
+		require.Equal(t, want, got, "query %d of seed %d, %s:\n%s", i, s, list[w].name, q)
 		if len(want) > 0 {
 			withRows++
 		}

@@ -76,8 +76,12 @@ func (s *Session) fail(x *execution, err error) *Error {
 	case errors.As(err, &run):
 		e.Msg, e.Hint, e.Internal = describeRun(run), run.Hint, run.Internal
 		e.Canceled, e.InDoubt = run.State == exec.Canceled, run.State == exec.InDoubt
-		if at = spanOf(run.Span); at == noPlace && run.Column != "" {
+		switch at = spanOf(run.Span); {
+		case at != noPlace || run.Span.Source != 0:
+		case run.Column != "":
 			at = locateColumn(x.stmt, run.Column)
+		case run.Table != "":
+			at = locateTable(x.stmt, run.Table)
 		}
 	case errors.As(err, &parse):
 		e.Msg, e.Hint, at = parse.Msg, parse.Hint, parse.Span
@@ -92,7 +96,7 @@ func (s *Session) fail(x *execution, err error) *Error {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		e.Msg, e.Canceled = "canceled", true
 	default:
-		e.Msg = err.Error()
+		e.Msg, at = err.Error(), locateSubject(x.stmt)
 	}
 	e.Msg, e.Hint, e.Internal = s.scrub(x, e.Msg), s.scrub(x, e.Hint), s.scrub(x, e.Internal)
 	src := sqlparse.Source{Name: x.masked.Name, Text: s.scrubSource(x, x.masked.SQL), Line: x.masked.Line, Column: x.masked.Column}

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/sqlparse"
@@ -92,6 +93,31 @@ func locateName(stmt sqlparse.Statement, e *catalog.Error) sqlparse.Span {
 		return sqlparse.Span{Start: parts[0].Span().Start, End: parts[len(parts)-1].Span().End}
 	}
 	return noPlace
+}
+
+// locateTable finds a table that a job's error names, in full or by its own name.
+func locateTable(stmt sqlparse.Statement, table string) sqlparse.Span {
+	for _, n := range objectNames(stmt) {
+		last := n.parts[len(n.parts)-1]
+		if n.level == 2 && (last.Name == table || strings.HasSuffix(table, "."+last.Name)) {
+			return sqlparse.Span{Start: n.parts[0].Span().Start, End: last.Span().End}
+		}
+	}
+	return noPlace
+}
+
+// locateSubject finds what a statement that runs no job is about; a job's errors know their own place.
+func locateSubject(stmt sqlparse.Statement) sqlparse.Span {
+	switch stmt.(type) {
+	case *sqlparse.QueryStatement, *sqlparse.Insert, *sqlparse.Explain, nil:
+		return noPlace
+	}
+	names := objectNames(stmt)
+	if len(names) == 0 {
+		return noPlace
+	}
+	parts := names[0].parts
+	return sqlparse.Span{Start: parts[0].Span().Start, End: parts[len(parts)-1].Span().End}
 }
 
 // locateColumn finds a column's definition, or its name in a column list, in a CREATE TABLE or INSERT;

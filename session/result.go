@@ -122,12 +122,10 @@ func newMetadata(names ...string) *metadata {
 	return m
 }
 
-// add appends a row; a nil value is NULL.
+// add appends a row.
 func (m *metadata) add(values ...any) {
 	for i, v := range values {
 		switch v := v.(type) {
-		case nil:
-			m.batch.Cols[i].AppendNull()
 		case string:
 			m.batch.Cols[i].AppendString(v)
 		case bool:

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-sql/sluice/catalog"
+	jdbccatalog "github.com/sluice-sql/sluice/catalog/jdbc"
 	memorycatalog "github.com/sluice-sql/sluice/catalog/memory"
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
@@ -30,30 +31,53 @@ import (
 //	sql               statements, separated by semicolons; all their results are the output
 //	sql unordered     the rows of each query are sorted first
 //	sql first-only    only the first way is compared, for what the ways are meant to change
+//	sql only=SQLite   only where the rows are in a catalog of this kind
 //
 // $TMP in the input is a directory of the way's own. A job id shows as <job>.
 func TestScripts(t *testing.T) {
-	testfile.Walk(t, "testdata/scripts", ".test", runEveryWay)
+	testfile.Walk(t, "testdata/scripts", ".test", func(t *testing.T, path string) { runEveryWay(t, path, ways()) })
 }
 
-// TestCases runs the cases from public bug reports; a file is named by its case.
+// TestStores runs scripts in catalog c, database d, once for every kind of catalog that keeps rows, and
+// each several ways: what the scripts say must not depend on where the rows are.
+func TestStores(t *testing.T) {
+	testfile.Walk(t, "testdata/stores", ".test", func(t *testing.T, path string) { runEveryWay(t, path, everyStore()) })
+}
+
+// TestCases runs the cases from public bug reports in every kind of catalog; a file is named by its case.
 func TestCases(t *testing.T) {
-	testfile.Walk(t, "testdata/cases", ".test", runEveryWay)
+	testfile.Walk(t, "testdata/cases", ".test", func(t *testing.T, path string) { runEveryWay(t, path, everyStore()) })
 }
 
-// way is one configuration that every script runs under.
+// way is one configuration that a script runs under.
 type way struct {
 	name    string
 	options map[string]string
+	setup   string // statements that go before the script
 }
 
 func ways() []way {
 	return []way{
-		{"default", map[string]string{"parallelism.default": "2"}},
-		{"optimizer off", map[string]string{"sluice.optimizer.enabled": "false", "parallelism.default": "1"}},
-		{"parallelism 4", map[string]string{"parallelism.default": "4"}},
-		{"batches of one row", map[string]string{"sluice.batch-rows": "1", "parallelism.default": "2"}},
+		{name: "default", options: map[string]string{"parallelism.default": "2"}},
+		{name: "optimizer off", options: map[string]string{"sluice.optimizer.enabled": "false", "parallelism.default": "1"}},
+		{name: "parallelism 4", options: map[string]string{"parallelism.default": "4"}},
+		{name: "batches of one row", options: map[string]string{"sluice.batch-rows": "1", "parallelism.default": "2"}},
 	}
+}
+
+func everyStore() []way {
+	var list []way
+	for _, store := range []struct{ name, with string }{
+		{"memory", "'type' = 'generic_in_memory', 'default-database' = 'd'"},
+		{"SQLite", "'type' = 'jdbc', 'base-url' = 'jdbc:sqlite:$TMP/d.db'"},
+	} {
+		for _, w := range ways() {
+			w.name += " on " + store.name
+			w.setup = "CREATE CATALOG c WITH (" + store.with + "); USE CATALOG c;"
+			list = append(list, w)
+		}
+	}
+	return list
 }
 
 // testNow is what the clock of the tests shows.
@@ -81,7 +105,7 @@ func newWorld(t *testing.T, options map[string]string) *world {
 	}}
 	s, err := session.New(session.Config{
 		Env:      w.env,
-		Catalogs: []catalog.Factory{memorycatalog.Factory{}},
+		Catalogs: []catalog.Factory{memorycatalog.Factory{}, jdbccatalog.Factory{}},
 		Options:  all,
 	})
 	require.NoError(t, err)
@@ -90,31 +114,39 @@ func newWorld(t *testing.T, options map[string]string) *world {
 	return w
 }
 
-func runEveryWay(t *testing.T, path string) {
-	list := ways()
+func runEveryWay(t *testing.T, path string, list []way) {
 	worlds := make([]*world, len(list))
 	for i, way := range list {
 		worlds[i] = newWorld(t, way.options)
+		if way.setup != "" {
+			require.Equal(t, "ok\nok\n", worlds[i].script(t, way.setup, false))
+		}
 	}
 	testfile.Run(t, path, func(t *testing.T, c *testfile.Case) string {
 		if c.Cmd != "sql" {
 			t.Fatalf("%s: unknown directive %q", c.Pos, c.Cmd)
 		}
 		for _, a := range c.CmdArgs {
-			if !slices.Contains([]string{"unordered", "first-only"}, a.Key) {
+			if !slices.Contains([]string{"unordered", "first-only", "only"}, a.Key) {
 				t.Fatalf("%s: unknown argument %q", c.Pos, a.Key)
 			}
 		}
-		want := ""
+		want, first := "", -1
 		for i, w := range worlds {
+			if store := testfile.Values(c, "only"); store != nil && !strings.HasSuffix(list[i].name, " on "+store[0]) {
+				continue
+			}
 			got := w.script(t, c.Input, testfile.Has(c, "unordered"))
 			switch {
-			case i == 0:
-				want = got
+			case first < 0:
+				want, first = got, i
 			case testfile.Has(c, "first-only"):
 			case got != want:
-				t.Errorf("%s: %s gives\n%s\n%s gives\n%s", c.Pos, list[0].name, want, list[i].name, got)
+				t.Errorf("%s: %s gives\n%s\n%s gives\n%s", c.Pos, list[first].name, want, list[i].name, got)
 			}
+		}
+		if first < 0 {
+			t.Fatalf("%s: no way fits", c.Pos)
 		}
 		return want
 	})
