@@ -220,7 +220,7 @@ func callFromWire(w *wire, t types.Type, at Span) (Expr, error) {
 		}
 	}
 	// The remainder of mixed integers has the divisor's type, which only the first binding saw.
-	if !result.SameKind(t) && !(f.Name == "%" && result.IsInteger() && t.IsInteger() && t.Kind <= result.Kind) {
+	if !result.SameKind(t) && !((f.Name == "%" || f.Name == "MOD") && result.IsInteger() && t.IsInteger() && t.Kind <= result.Kind) {
 		return nil, fmt.Errorf("function %s: result %s instead of %s", signature(w.Call, args), t, result)
 	}
 	return &Call{Func: f, Args: args, T: t, At: at}, nil

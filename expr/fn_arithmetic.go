@@ -9,9 +9,9 @@ import (
 )
 
 func arithmeticFunctions() []Function {
-	op := func(sign byte, aliases []string, doc, example, result string) Function {
+	op := func(sign byte, doc, example, result string) Function {
 		return Function{
-			Name: string(sign), Aliases: aliases, Group: "arithmetic", Syntax: "value1 " + string(sign) + " value2",
+			Name: string(sign), Group: "arithmetic", Syntax: "value1 " + string(sign) + " value2",
 			Doc: doc, Example: example, Result: result, Min: 2, Max: 2, Hidden: true, Fallible: true,
 			Total: sign != '/' && sign != '%',
 			Bind:  func(args []Expr) ([]types.Type, types.Type, error) { return bindArithmetic(sign, args) },
@@ -21,14 +21,17 @@ func arithmeticFunctions() []Function {
 			MayFail: func(c *Call) bool { return arithmeticMayFail(sign, c) },
 		}
 	}
+	remainder := op('%', "The remainder, with the sign of the first operand.", "-7 % 3", "-1")
+	mod := remainder
+	mod.Name, mod.Syntax, mod.Example, mod.Hidden = "MOD", "MOD(value1, value2)", "MOD(-7, 3)", false
 	return []Function{
-		op('+', nil, "The sum; of a date or time and an interval, the later moment. A sum out of the type's range is an error.",
+		remainder, mod,
+		op('+', "The sum; of a date or time and an interval, the later moment. A sum out of the type's range is an error.",
 			"DATE '2024-01-31' + INTERVAL '1' MONTH", "2024-02-29"),
-		op('-', nil, "The difference; of a date or time and an interval, the earlier moment.", "1.50 - 1", "0.50"),
-		op('*', nil, "The product.", "1.5 * 1.5", "2.25"),
-		op('/', nil, "The quotient; of two integers an integer, rounded towards zero. Division by zero is an error, except for FLOAT and DOUBLE.",
+		op('-', "The difference; of a date or time and an interval, the earlier moment.", "1.50 - 1", "0.50"),
+		op('*', "The product.", "1.5 * 1.5", "2.25"),
+		op('/', "The quotient; of two integers an integer, rounded towards zero. Division by zero is an error, except for FLOAT and DOUBLE.",
 			"7 / 2", "3"),
-		op('%', []string{"MOD"}, "The remainder, with the sign of the first operand.", "-7 % 3", "-1"),
 		{
 			Name: "NEG", Group: "arithmetic", Syntax: "-value", Doc: "The value with its sign changed.",
 			Example: "-(1.50)", Result: "-1.50", Min: 1, Max: 1, Hidden: true, Fallible: true,
