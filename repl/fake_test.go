@@ -127,6 +127,7 @@ func (f *fakeEngine) Execute(ctx context.Context, t session.Text) (*session.Resu
 		f.started <- t.SQL
 		<-ctx.Done()
 		if strings.ToUpper(word) == "STUCK" {
+			f.started <- "canceled"
 			<-f.unstick
 		}
 		return nil, nil, &session.Error{Msg: "canceled", Canceled: true}

@@ -258,7 +258,7 @@ func TestCtrlCInStatement(t *testing.T) {
 	s.send("STUCK;\r")
 	s.expect("rows read")
 	s.send(ctrlC)
-	time.Sleep(50 * time.Millisecond)
+	time.Sleep(200 * time.Millisecond)
 	s.send(ctrlC)
 	s.expect("Canceling, waiting for a lock. Once more ends the shell at once.")
 	s.send(ctrlC)
@@ -291,7 +291,7 @@ func TestTerminalGone(t *testing.T) {
 	s := startShell(t)
 	s.expect("Sluice SQL> ")
 	require.NoError(t, s.master.Close())
-	require.Contains(t, []int{0, 129}, s.code())
+	require.Contains(t, []int{0, 129, -1}, s.code()) // -1: SIGHUP found it leaving already
 }
 
 // Statements can be recalled, in the same shell and in the next, masked and as one line.

@@ -44,6 +44,16 @@ func capture(t *testing.T, stdin *os.File, f func(Config) int) (code int, stdout
 
 var ctx = context.Background()
 
+// await waits until a screen has written text on standard error.
+func await(s *Screen, text string) {
+	for range 20_000 {
+		if b, _ := os.ReadFile(s.err.Name()); strings.Contains(string(b), text) {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
 // scriptFile writes a script to a file.
 func scriptFile(t *testing.T, text string) string {
 	name := filepath.Join(t.TempDir(), "s.sql")
@@ -212,11 +222,8 @@ func (c *chunks) Read(p []byte) (int, error) {
 // A long statement is read in linear time.
 func TestLongStatement(t *testing.T) {
 	e := newFake()
-	text := "ECHO '" + strings.Repeat("x", 20<<20) + "';"
-	code, _, _ := capture(t, nil, func(c Config) int {
-		require.NoError(t, os.Truncate(scriptFile(t, ""), 0))
-		return runScript(ctx, e, c, scriptFile(t, text))
-	})
+	text := "ECHO '" + strings.Repeat("x", 8<<20) + "';"
+	code, _, _ := capture(t, nil, func(c Config) int { return runScript(ctx, e, c, scriptFile(t, text)) })
 	require.Zero(t, code)
 	require.Len(t, e.ran[0], len(text)-1)
 }
@@ -287,13 +294,17 @@ func TestSignals(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := newFake()
-			go func() {
-				<-e.started
-				_ = syscall.Kill(os.Getpid(), c.signal)
-				time.Sleep(100 * time.Millisecond) // for the message, which another goroutine writes
-				close(e.unstick)
-			}()
-			code, _, errs := capture(t, nil, func(cfg Config) int { return runScript(ctx, e, cfg, scriptFile(t, c.text)) })
+			code, _, errs := capture(t, nil, func(cfg Config) int {
+				go func() {
+					sql := <-e.started
+					_ = syscall.Kill(os.Getpid(), c.signal)
+					if sql == "COMMIT" {
+						await(cfg.Screen, "please wait")
+					}
+					close(e.unstick)
+				}()
+				return runScript(ctx, e, cfg, scriptFile(t, c.text))
+			})
 			require.Equal(t, c.code, code)
 			require.Equal(t, c.ran, e.ran)
 			require.Equal(t, c.stderr, errs)
@@ -304,15 +315,17 @@ func TestSignals(t *testing.T) {
 // The second Ctrl-C says what is waited for.
 func TestSecondSignal(t *testing.T) {
 	e := newFake()
-	go func() {
-		<-e.started
-		for range 2 {
+	code, _, errs := capture(t, nil, func(cfg Config) int {
+		go func() {
+			<-e.started
 			_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
-			time.Sleep(100 * time.Millisecond)
-		}
-		close(e.unstick)
-	}()
-	code, _, errs := capture(t, nil, func(cfg Config) int { return runCommand(ctx, e, cfg, "STUCK") })
+			<-e.started // the statement has heard it
+			_ = syscall.Kill(os.Getpid(), syscall.SIGINT)
+			await(cfg.Screen, "Canceling")
+			close(e.unstick)
+		}()
+		return runCommand(ctx, e, cfg, "STUCK")
+	})
 	require.Equal(t, 130, code)
 	require.Equal(t, "[INFO] Canceling, waiting for a lock. Once more ends the shell at once.\n[INFO] The statement was canceled.\n", errs)
 }
@@ -326,13 +339,15 @@ func TestSignalAtCommitOfPipe(t *testing.T) {
 	_, err = io.WriteString(w, "COMMIT;")
 	require.NoError(t, err)
 	e := newFake()
-	go func() {
-		<-e.started
-		_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
-		time.Sleep(50 * time.Millisecond)
-		close(e.unstick)
-	}()
-	code, _, errs := capture(t, r, func(c Config) int { return run(ctx, e, c) })
+	code, _, errs := capture(t, r, func(c Config) int {
+		go func() {
+			<-e.started
+			_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
+			await(c.Screen, "please wait")
+			close(e.unstick)
+		}()
+		return run(ctx, e, c)
+	})
 	require.Equal(t, 143, code)
 	require.Contains(t, errs, "1 row written")
 }
