@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,9 +44,13 @@ const usage = `sluice — SQL shell and engine: Flink's SQL, tables made all or 
   sluice < script.sql          the same as -f
 
 Options
-`
+  -f, --file FILE          run the statements of FILE; may be repeated
+  -c, --command SQL        run SQL; may be repeated
+  -D, --define KEY=VALUE   set an option, as SET does; may be repeated
+      --format FORMAT      how rows are printed: tableau, csv, json, markdown
+  -h, --help               show this text
+      --version            show the version
 
-const usageEnd = `
 Examples
   sluice shop.db -c 'SELECT * FROM orders'
   sluice --format csv -c "VALUES (1, 'a'), (2, 'b')" > rows.csv
@@ -70,13 +75,12 @@ type arguments struct {
 func parse(args []string, stdout, stderr io.Writer) (a arguments, code int, done bool) {
 	flags := pflag.NewFlagSet("sluice", pflag.ContinueOnError)
 	flags.SetOutput(io.Discard)
-	flags.SortFlags = false
-	files := flags.StringArrayP("file", "f", nil, "run the statements of `FILE`; may be repeated")
-	commands := flags.StringArrayP("command", "c", nil, "run `SQL`; may be repeated")
-	defines := flags.StringArrayP("define", "D", nil, "set an option, as SET does: `KEY=VALUE`")
-	format := flags.String("format", "", "how rows are printed: tableau, csv, json, markdown")
-	help := flags.BoolP("help", "h", false, "show this text")
-	showVersion := flags.Bool("version", false, "show the version")
+	files := flags.StringArrayP("file", "f", nil, "")
+	commands := flags.StringArrayP("command", "c", nil, "")
+	defines := flags.StringArrayP("define", "D", nil, "")
+	format := flags.String("format", "", "")
+	help := flags.BoolP("help", "h", false, "")
+	showVersion := flags.Bool("version", false, "")
 	fail := func(format string, args ...any) (arguments, int, bool) {
 		fmt.Fprintf(stderr, "sluice: "+format+"\nsluice --help says more.\n", args...)
 		return arguments{}, 2, true
@@ -86,7 +90,7 @@ func parse(args []string, stdout, stderr io.Writer) (a arguments, code int, done
 	}
 	switch {
 	case *help:
-		fmt.Fprint(stdout, usage+flags.FlagUsages()+usageEnd)
+		fmt.Fprint(stdout, usage)
 		return a, 0, true
 	case *showVersion:
 		fmt.Fprintln(stdout, "sluice "+version)
@@ -171,7 +175,7 @@ func history(stateDir string) string {
 func openFiles(ctx context.Context, s *session.Session, paths []string, stderr io.Writer) int {
 	for _, path := range paths {
 		if _, err := os.Stat(path); err != nil {
-			fmt.Fprintf(stderr, "sluice: %v\n", err)
+			fmt.Fprintf(stderr, "sluice: cannot open %s: %v\n", path, errors.Unwrap(err))
 			return 2
 		}
 		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
