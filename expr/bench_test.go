@@ -25,6 +25,7 @@ func lineitem(n int) ([]types.Column, *column.Batch) {
 		{Name: "day", Type: types.Of(types.Date)},
 		{Name: "ts", Type: types.WithPrecision(types.Timestamp, 6)},
 		{Name: "n", Type: types.Of(types.Int)},
+		{Name: "dayText", Type: types.String()},
 	}
 	b := column.NewBatch(types.Schema{Columns: cols}.Types(), n)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -39,6 +40,7 @@ func lineitem(n int) ([]types.Column, *column.Batch) {
 		b.Cols[7].AppendString(fmt.Sprintf("row %d of the bench", r.IntN(1e6)))
 		b.Cols[8].AppendI64(8000 + r.Int64N(2500))
 		b.Cols[9].AppendI64(r.Int64N(2e15))
+		b.Cols[11].AppendBytes(types.AppendDate(nil, 8000+r.Int32N(2500)))
 		if i%10 == 0 {
 			b.Cols[10].AppendNull()
 		} else {
@@ -80,7 +82,7 @@ func BenchmarkEval(b *testing.B) {
 func BenchmarkFilter(b *testing.B) {
 	cols, batch := lineitem(2048)
 	for _, src := range []string{
-		"day <= DATE '1998-09-02'", "i BETWEEN 100 AND 900", "n > 100", "i > 100 AND q < 40 AND flag = 'A'", "flag = 'A' OR flag = 'R'",
+		"day <= DATE '1998-09-02'", "i BETWEEN 100 AND 900", "n > 100", "i > 100 AND q < 40 AND flag = 'A'", "flag = 'A' OR flag = 'R'", "dayText <= '1998-09-02'",
 		"text LIKE 'row 9%'", "n IS NOT NULL", "m > 24",
 	} {
 		b.Run(src, func(b *testing.B) {

@@ -471,7 +471,7 @@ func compareSelect(op cmpOp, s, t types.Type) SelectStep {
 		if op == opEQ {
 			step = selectTextEqual
 		} else {
-			step = selectOther(op, cmpTexts)
+			step = selectTextOrder(op)
 		}
 	}
 	return func(r Rows, args []Arg, buf []uint16) ([]uint16, error) {

@@ -311,14 +311,14 @@ func TestTextModel(t *testing.T) {
 			if r.IntN(7) == 0 {
 				c.AppendNull()
 			} else {
-				c.AppendString([]string{"", "a", "ab", "b", "ä", "ab ", "zz"}[r.IntN(7)])
+				c.AppendString([]string{"", "a", "ab", "b", "ä", "ab ", "zz", "1998-09-02", "1998-09-01", "1998-10-01", "1998-09-02 ", "1998-09-"}[r.IntN(12)])
 			}
 		}
 		b.N++
 	}
 	x, y := &Column{Index: 0, T: ts[0]}, &Column{Index: 1, T: ts[1]}
 	for _, op := range []string{"=", "<>", "<", "<=", ">", ">="} {
-		for _, right := range []Expr{y, NewLiteral(ts[0], "ab", Span{})} {
+		for _, right := range []Expr{y, NewLiteral(ts[0], "ab", Span{}), NewLiteral(ts[0], "1998-09-02", Span{}), NewLiteral(ts[0], "1998-09-", Span{})} {
 			for _, swap := range []bool{false, true} {
 				l, rt := Expr(x), right
 				if swap {
@@ -332,7 +332,7 @@ func TestTextModel(t *testing.T) {
 						if c, ok := e.(*Column); ok {
 							return string(b.Cols[c.Index].Value(i)), b.Cols[c.Index].IsNull(i)
 						}
-						return "ab", false
+						return string(e.(*Literal).Value.Value(0)), false
 					}
 					p, pn := text(l)
 					q, qn := text(rt)
