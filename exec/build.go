@@ -67,7 +67,8 @@ func (b *builder) input(v *job.Vertex) (*edge, error) {
 		return nil, err
 	}
 	b.used[v.ID] = true
-	_, e, err := b.head(in[0].From, nil)
+	p, e, err := b.head(in[0].From, nil)
+	b.job.roots = append(b.job.roots, p)
 	return e, err
 }
 

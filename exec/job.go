@@ -60,13 +60,18 @@ type Stats struct {
 // followed by OnFailed; Unknown leaves everything as it is, and the job IN_DOUBT.
 type Job struct {
 	rt        *Runtime
-	graph     *job.Graph
+	id        connector.JobID
+	name      string
+	graph     *job.Graph // nil once the job has ended
 	catalogs  *catalog.Instances
 	hooks     []hooks.JobStatusHook
 	log       *store.Log // nil: no journal
 	pipelines []*pipeline
+	roots     []*pipeline // those that fill a sink or the collected rows
 	sinks     []*sink
-	collect   *receiver
+
+	nextMu  sync.Mutex
+	collect *receiver // nil when there is nothing to fetch
 
 	counters []atomic.Int64 // rows out, by vertex
 	reads    []*atomic.Int64
@@ -85,15 +90,13 @@ type Job struct {
 	waiting    string
 	rows       int64
 	start, end time.Time
-
-	nextMu sync.Mutex // Next is called by one goroutine at a time
 }
 
 // ID returns the job's id.
-func (j *Job) ID() connector.JobID { return j.graph.ID }
+func (j *Job) ID() connector.JobID { return j.id }
 
 // Name returns the job's name.
-func (j *Job) Name() string { return j.graph.Name }
+func (j *Job) Name() string { return j.name }
 
 // State returns the state.
 func (j *Job) State() State { j.mu.Lock(); defer j.mu.Unlock(); return j.state }
@@ -124,7 +127,7 @@ func (j *Job) Stats() Stats {
 func (j *Job) Info() Info {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	i := Info{ID: j.graph.ID, Name: j.graph.Name, State: j.state, Start: j.start, End: j.end, Rows: j.rows}
+	i := Info{ID: j.id, Name: j.name, State: j.state, Start: j.start, End: j.end, Rows: j.rows}
 	if j.err != nil {
 		i.Err = j.err.Error()
 	}
@@ -132,7 +135,12 @@ func (j *Job) Info() Info {
 }
 
 // Cancel asks the job to end; it returns at once. A job that is committing, or has ended, does not hear it.
+// Rows of a finished job that nobody has fetched are forgotten.
 func (j *Job) Cancel() {
+	if j.State().Final() {
+		j.forget()
+		return
+	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.committing || j.cause != nil || j.state.Final() {
@@ -181,18 +189,35 @@ func (j *Job) outcome() error {
 // Next returns the next rows of a job that collects them, nil at the end. The batch is the caller's until
 // the next call. An error of the job is returned here, too. Next may be called after the job has ended.
 func (j *Job) Next(ctx context.Context) (*column.Batch, error) {
-	j.nextMu.Lock()
-	defer j.nextMu.Unlock()
-	if j.collect != nil {
-		s, err := j.collect.recv(j.ctx, ctx)
-		if s != nil {
-			return &s.batch, nil
-		}
-		if err != nil && ctx.Err() != nil && j.ctx.Err() == nil {
-			return nil, err
-		}
+	b, err := j.next(ctx)
+	if b != nil || err != nil {
+		return b, err
 	}
 	return nil, j.Wait(ctx)
+}
+
+func (j *Job) next(ctx context.Context) (*column.Batch, error) {
+	j.nextMu.Lock()
+	defer j.nextMu.Unlock()
+	if j.collect == nil {
+		return nil, nil
+	}
+	s, err := j.collect.recv(j.ctx, ctx)
+	switch {
+	case s != nil:
+		return &s.batch, nil
+	case err != nil && j.ctx.Err() == nil:
+		return nil, err // the caller's context has ended, not the job
+	}
+	j.collect = nil
+	return nil, nil
+}
+
+// forget drops the rows that are ready to be fetched, with the memory they lie in.
+func (j *Job) forget() {
+	j.nextMu.Lock()
+	defer j.nextMu.Unlock()
+	j.collect = nil
 }
 
 // run is the life of the job, in a goroutine of its own.
@@ -233,7 +258,7 @@ func (j *Job) create() (entered []hooks.JobStatusHook, err error) {
 				return err
 			}
 			entered = append(entered, h)
-			if err := h.OnCreated(j.ctx, j.graph.ID); err != nil {
+			if err := h.OnCreated(j.ctx, j.id); err != nil {
 				e := *toError(err, "")
 				e.Table = j.graph.Hooks[i].Table.String()
 				return &e
@@ -265,12 +290,11 @@ func (j *Job) work() error {
 	if err != nil {
 		j.fail(err)
 	} else {
-		for _, s := range j.sinks {
-			s.in.edge.from.start()
-			s.start()
+		for _, p := range j.roots {
+			p.start()
 		}
-		if j.collect != nil {
-			j.collect.edge.from.start()
+		for _, s := range j.sinks {
+			s.start()
 		}
 		j.tasks.Wait()
 	}
@@ -417,6 +441,9 @@ func (j *Job) conclude(state State, e *Error) {
 		e.State = state
 	}
 	j.mu.Unlock()
+	if state != Finished {
+		j.forget()
+	}
 	j.note(store.Record{Type: store.Done, State: string(state)})
 	if j.log != nil {
 		// What a finished, failed or canceled job left behind is told from the store, not from here.
@@ -428,7 +455,7 @@ func (j *Job) conclude(state State, e *Error) {
 	if state != Finished {
 		j.rows = 0
 	}
-	j.pipelines, j.sinks, j.hooks = nil, nil, nil
+	j.pipelines, j.roots, j.sinks, j.hooks, j.graph = nil, nil, nil, nil, nil
 }
 
 // note writes to the journal; that it cannot is a warning once the job has begun.
@@ -440,7 +467,7 @@ func (j *Job) note(r store.Record) {
 
 func (j *Job) warn(what string, err error) {
 	if err != nil {
-		j.rt.warn(fmt.Sprintf("job %s: %s: %s", j.graph.ID, what, err))
+		j.rt.warn(fmt.Sprintf("job %s: %s: %s", j.id, what, err))
 	}
 }
 

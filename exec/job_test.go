@@ -232,6 +232,31 @@ func TestCancelWhileCollecting(t *testing.T) {
 	require.Equal(t, Canceled, j.State())
 }
 
+// Rows of a job that has finished can still be fetched, until it is canceled.
+func TestFetchLate(t *testing.T) {
+	w := newWorld(t)
+	w.add("t", columns(integer), numbersOf(10), 5)
+	for _, cancel := range []bool{false, true} {
+		p := w.plan(2, 4)
+		j := p.collect(p.scan("t", 2)).submit()
+		require.NoError(t, wait(t, j))
+		if cancel {
+			j.Cancel()
+		}
+		n := 0
+		for {
+			b, err := j.Next(context.Background())
+			require.NoError(t, err)
+			if b == nil {
+				break
+			}
+			n += b.N
+		}
+		require.Equal(t, map[bool]int{false: 10, true: 0}[cancel], n)
+		require.Equal(t, Finished, j.State())
+	}
+}
+
 // A table without hooks leaves nothing in the journal; one with hooks leaves it only when in doubt.
 func TestJournal(t *testing.T) {
 	for _, outcome := range []connector.Outcome{connector.Done, connector.Unknown} {

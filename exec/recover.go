@@ -81,7 +81,7 @@ func (r *Runtime) swept(ctx context.Context, name string) error {
 func (r *Runtime) decide(id connector.JobID) catalog.Decision {
 	r.mu.Lock()
 	for _, j := range r.jobs {
-		if j.graph.ID == id && !j.State().Final() {
+		if j.id == id && !j.State().Final() {
 			r.mu.Unlock()
 			return catalog.Keep
 		}
