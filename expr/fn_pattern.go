@@ -39,6 +39,34 @@ func patternFunctions() []Function {
 			MayFail: func(c *Call) bool { p, _, err := constLike(c); return p == nil || err != nil },
 		},
 		{
+			Name: "SIMILAR TO", Group: "comparison", Syntax: "string SIMILAR TO pattern [ESCAPE character]",
+			Doc:     "TRUE when the whole text fits the pattern: % and _ as in LIKE, and | * + ? {m,n} ( ) [ ] as in regular expressions.",
+			Example: "'banana' SIMILAR TO 'b(an)+a'", Result: "TRUE", Min: 2, Max: 3, Hidden: true, Fallible: true,
+			Bind: takes(returns(types.Of(types.Boolean)), text),
+			Kernel: func(*Call, *Env) (Step, error) {
+				var re *regexp.Regexp
+				var last string
+				var lastEscape rune
+				return stepOf(boolOf(func(a []Arg, i int) (bool, error) {
+					escape := rune(-1)
+					if len(a) == 3 {
+						var err error
+						if escape, err = escapeOf(a[2].text(i)); err != nil {
+							return false, err
+						}
+					}
+					if p := a[1].text(i); re == nil || escape != lastEscape || string(p) != last {
+						next, err := compileSimilar(string(p), escape)
+						if err != nil {
+							return false, err
+						}
+						re, last, lastEscape = next, string(p), escape
+					}
+					return re.Match(a[0].text(i)), nil
+				}))
+			},
+		},
+		{
 			Name: "REGEXP", Group: "string", Syntax: "REGEXP(string, regex)", Doc: "TRUE when a part of the text fits the regular expression (RE2: no back-references, no look-around).",
 			Example: "REGEXP('abc123', '[0-9]+')", Result: "TRUE", Min: 2, Max: 2, Fallible: true, MayFail: regexMayFail,
 			Bind: takes(returns(types.Of(types.Boolean)), text),

@@ -181,7 +181,7 @@ func (p *sqlParser) expr(min int) Expr {
 			negate = true
 			name = strings.ToUpper(p.toks[p.pos+1].text)
 		}
-		if name == "IS" {
+		if name == "IS" || name == "SIMILAR" {
 			prec = precCompare
 		} else if name == "!=" {
 			prec = precCompare
@@ -217,7 +217,11 @@ func (p *sqlParser) expr(min int) Expr {
 		case "IN":
 			p.expect("(")
 			left = p.call2(start, name, append([]Expr{left}, p.list()...))
-		case "LIKE":
+		case "LIKE", "SIMILAR":
+			if name == "SIMILAR" {
+				p.expect("TO")
+				name = "SIMILAR TO"
+			}
 			args := []Expr{left, p.expr(prec)}
 			if p.accept("ESCAPE") {
 				args = append(args, p.expr(prec))

@@ -37,7 +37,7 @@ func precedence(name string) int {
 		return precAnd
 	case "NOT":
 		return precNot
-	case "=", "<>", "<", "<=", ">", ">=", "BETWEEN", "IN", "LIKE", "IS DISTINCT FROM", "IS NOT DISTINCT FROM",
+	case "=", "<>", "<", "<=", ">", ">=", "BETWEEN", "IN", "LIKE", "SIMILAR TO", "IS DISTINCT FROM", "IS NOT DISTINCT FROM",
 		"IS NULL", "IS NOT NULL", "IS TRUE", "IS NOT TRUE", "IS FALSE", "IS NOT FALSE", "IS UNKNOWN", "IS NOT UNKNOWN":
 		return precCompare
 	case "+", "-", "||":
@@ -121,9 +121,9 @@ func writeCall(b *strings.Builder, c *Call, p int) {
 		b.WriteString(" IN (")
 		list(args[1:])
 		b.WriteString(")")
-	case name == "LIKE":
+	case name == "LIKE" || name == "SIMILAR TO":
 		write(b, args[0], p)
-		b.WriteString(" LIKE ")
+		b.WriteString(" " + name + " ")
 		write(b, args[1], p)
 		if len(args) == 3 {
 			b.WriteString(" ESCAPE ")
