@@ -3,6 +3,7 @@ package repl
 import (
 	"context"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -27,6 +28,7 @@ import (
 //	BREAK n     n rows, then an error
 //	WAIT        until canceled
 //	STUCK       until canceled, and then a while
+//	LATER       says something in the background, soon
 //	COMMIT      does not hear a cancel, and writes one row
 //	QUIT, CLEAR, HELP
 type fakeEngine struct {
@@ -36,6 +38,7 @@ type fakeEngine struct {
 	progress *session.Progress
 	started  chan string // gets every statement of WAIT, STUCK and COMMIT once it runs
 	unstick  chan struct{}
+	err      io.Writer // where LATER says it
 }
 
 func newFake() *fakeEngine {
@@ -137,6 +140,8 @@ func (f *fakeEngine) Execute(ctx context.Context, t session.Text) (*session.Resu
 		f.started <- t.SQL
 		<-f.unstick
 		res.Kind, res.Affected = session.Written, 1
+	case "LATER":
+		time.AfterFunc(200*time.Millisecond, func() { fmt.Fprint(f.err, "job x has failed\n") })
 	case "QUIT", "EXIT":
 		res.Kind = session.Quit
 	case "CLEAR":

@@ -24,7 +24,7 @@ type layout struct {
 	// query tells the rows of a SELECT from those of SHOW, DESCRIBE and EXPLAIN, whose texts have lines
 	// and are never cut.
 	query bool
-	// maxWidth is the most columns a value of a query may take on a terminal.
+	// maxWidth is the most columns a text of a query may take on a terminal; numbers and times are never cut.
 	maxWidth int
 }
 

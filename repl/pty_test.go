@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 		}
 	}()
 	cfg := Config{Screen: NewScreen(os.Stdin, os.Stdout, os.Stderr), History: os.Getenv("SLUICE_TEST_HISTORY"), Version: "1.2.3"}
+	e.err = cfg.Screen.Err()
 	if name := os.Getenv("SLUICE_TEST_SCRIPT"); name != "" {
 		os.Exit(runScript(ctx, e, cfg, name))
 	}
@@ -450,6 +451,24 @@ func TestTerminalLimits(t *testing.T) {
 	s.expect("Sluice SQL> ")
 	s.send("CLEAR;\r")
 	s.expect("\x1b[H\x1b[2J")
+	s.send(ctrlD)
+	require.Zero(t, s.code())
+}
+
+// What the background has to say lifts the prompt and what has been typed, and puts them back.
+func TestBackgroundMessage(t *testing.T) {
+	s := startShell(t)
+	s.expect("Sluice SQL> ")
+	s.send("LATER;\r")
+	s.expect("succeeded.")
+	s.expect("Sluice SQL> ")
+	s.send("ECHO typ")
+	s.expect("ECHO typ")
+	s.expect("\rjob x has failed\r\n")
+	s.expect("Sluice SQL> ECHO typ")
+	s.send("ed;\r")
+	s.expect("| typed |")
+	s.expect("Sluice SQL> ")
 	s.send(ctrlD)
 	require.Zero(t, s.code())
 }

@@ -17,7 +17,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/catalog/memory"
+	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/internal/testfile"
+	"github.com/sluice-sql/sluice/session"
 )
 
 // capture runs f on a screen of files and returns what was written.
@@ -62,7 +66,7 @@ func scriptFile(t *testing.T, text string) string {
 }
 
 // ways are the roads on which a script reaches the shell.
-func ways(t *testing.T, text string) map[string]func() (int, string, string) {
+func ways(t *testing.T, newEngine func() engine, text string) map[string]func() (int, string, string) {
 	pipe := func(pieces ...string) func() (int, string, string) {
 		return func() (int, string, string) {
 			r, w, err := os.Pipe()
@@ -74,14 +78,14 @@ func ways(t *testing.T, text string) map[string]func() (int, string, string) {
 				}
 				w.Close()
 			}()
-			return capture(t, r, func(c Config) int { return run(ctx, newFake(), c) })
+			return capture(t, r, func(c Config) int { return run(ctx, newEngine(), c) })
 		}
 	}
 	letters := strings.Split(text, "")
 	return map[string]func() (int, string, string){
 		"file": func() (int, string, string) {
 			name := scriptFile(t, text)
-			return capture(t, nil, func(c Config) int { return runScript(ctx, newFake(), c, name) })
+			return capture(t, nil, func(c Config) int { return runScript(ctx, newEngine(), c, name) })
 		},
 		"stdin":     pipe(text),
 		"in pieces": pipe(letters...),
@@ -89,10 +93,10 @@ func ways(t *testing.T, text string) map[string]func() (int, string, string) {
 			f, err := os.Open(scriptFile(t, text))
 			require.NoError(t, err)
 			defer f.Close()
-			return capture(t, f, func(c Config) int { return runScript(ctx, newFake(), c, "-") })
+			return capture(t, f, func(c Config) int { return runScript(ctx, newEngine(), c, "-") })
 		},
 		"command": func() (int, string, string) {
-			return capture(t, nil, func(c Config) int { return runCommand(ctx, newFake(), c, text) })
+			return capture(t, nil, func(c Config) int { return runCommand(ctx, newEngine(), c, text) })
 		},
 	}
 }
@@ -102,14 +106,32 @@ var tempName = regexp.MustCompile(`/\S*s\.sql`)
 
 // The files hold scripts and what comes of them: the same on every road, but for the name of the text.
 func TestScripts(t *testing.T) {
-	testfile.Walk(t, "testdata/scripts", ".test", func(t *testing.T, path string) {
+	runScripts(t, "testdata/scripts", func() engine { return newFake() })
+}
+
+// Cases from bug reports of other shells, on a real session.
+func TestCases(t *testing.T) {
+	runScripts(t, "testdata/cases", func() engine {
+		s, err := session.New(session.Config{
+			Env:      &connector.Env{Clock: time.Now, TempDir: t.TempDir(), Memory: connector.NewMemory(64 << 20), Files: connector.NewFiles(), Out: io.Discard, Err: io.Discard},
+			Catalogs: []catalog.Factory{memory.Factory{}},
+			Options:  map[string]string{"table.local-time-zone": "UTC"},
+		})
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, s.Close()) })
+		return live{s}
+	})
+}
+
+func runScripts(t *testing.T, dir string, newEngine func() engine) {
+	testfile.Walk(t, dir, ".test", func(t *testing.T, path string) {
 		testfile.Run(t, path, func(t *testing.T, c *testfile.Case) string {
 			text := c.Input
 			if testfile.Has(c, "escaped") {
 				text = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\ufeff`, "\ufeff", `\xff`, "\xff", `\x1b`, "\x1b").Replace(text)
 			}
 			var first, from string
-			for name, way := range ways(t, text) {
+			for name, way := range ways(t, newEngine, text) {
 				code, out, errs := way()
 				for _, n := range []string{stdinName, commandName} {
 					errs = strings.ReplaceAll(errs, n, "s.sql")

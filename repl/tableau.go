@@ -58,7 +58,7 @@ func (t *tableau) cell(v *column.Vector, i int) ([]byte, int) {
 		text = t.scratch[from:]
 		n = width(text)
 	}
-	if t.terminal && t.query && n > t.maxWidth {
+	if n > t.maxWidth && t.terminal && t.query && (v.Type.IsString() || v.Type.IsBinary()) {
 		t.cut++
 		text = cut(text, t.maxWidth)
 		n = width(text)
