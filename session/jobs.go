@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -18,7 +17,7 @@ func (s *Session) plannerEnv(x *execution) *planner.Env {
 	zone := s.Option(keyZone)
 	return &planner.Env{
 		Catalogs: s.catalogs,
-		Expr:     &expr.Env{Now: s.env.Clock(), Zone: location(zone), Seed: rand.Uint64()},
+		Expr:     &expr.Env{Now: s.env.Clock(), Zone: s.Zone(), Seed: rand.Uint64()},
 		Texts:    []job.Text{x.masked},
 		Options: planner.Options{
 			Parallelism:    s.options.number(keyParallelism),
@@ -29,19 +28,6 @@ func (s *Session) plannerEnv(x *execution) *planner.Env {
 			AtomicRequired: s.options.on(keyAtomicity),
 		},
 	}
-}
-
-// location returns the zone that an option names; the option's check has seen to it that there is one.
-func location(zone string) *time.Location {
-	if zone[0] == '+' || zone[0] == '-' {
-		minutes, _ := parseOffset(zone)
-		return time.FixedZone(zone, minutes*60)
-	}
-	loc, err := time.LoadLocation(zone)
-	if err != nil {
-		panic(fmt.Sprintf("session: zone %q was accepted and cannot be loaded: %v", zone, err))
-	}
-	return loc
 }
 
 // submit sends a plan down the one road to running it: graph, bytes, runtime.
@@ -116,7 +102,7 @@ func (s *Session) Progress() (p Progress, ok bool) {
 func (s *Session) showJobs() (*Result, error) {
 	m := newMetadata("job id", "job name", "status", "start time")
 	jobs := s.runtime.Jobs()
-	zone := location(s.Option(keyZone))
+	zone := s.Zone()
 	for i := len(jobs) - 1; i >= 0; i-- {
 		j := jobs[i]
 		m.add(j.ID.String(), j.Name, string(j.State), j.Start.In(zone).Format("2006-01-02T15:04:05.000"))

@@ -117,7 +117,7 @@ func checkZone(v string) (string, error) {
 	switch v {
 	case "":
 		return "", bad
-	case "Z", "UTC", "GMT":
+	case "Z", "UTC", "GMT", "Etc/UTC":
 		return "UTC", nil
 	case "Local":
 		return "", bad
@@ -140,6 +140,19 @@ func checkZone(v string) (string, error) {
 		return "", bad
 	}
 	return v, nil
+}
+
+// location returns the zone that checkZone has accepted.
+func location(zone string) *time.Location {
+	if zone[0] == '+' || zone[0] == '-' {
+		minutes, _ := parseOffset(zone)
+		return time.FixedZone(zone, minutes*60)
+	}
+	loc, err := time.LoadLocation(zone)
+	if err != nil {
+		panic(fmt.Sprintf("session: zone %q was accepted and cannot be loaded: %v", zone, err))
+	}
+	return loc
 }
 
 // parseOffset reads ±h, ±hh, ±hh:mm and ±hhmm, up to 18 hours, as minutes.

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
@@ -126,6 +127,10 @@ type options struct {
 	mu   sync.Mutex
 	set  map[string]string
 	idle map[string]string // Flink keys that have no effect, as SET gave them
+	// loaded is the zone named loadedName: reading it from the machine's files takes longer than most else
+	// of a small statement.
+	loaded     *time.Location
+	loadedName string
 }
 
 func newOptions(env *connector.Env) *options {

@@ -101,7 +101,15 @@ func (s *Session) Option(key string) string {
 }
 
 // Zone returns the session's time zone.
-func (s *Session) Zone() *time.Location { return location(s.Option(keyZone)) }
+func (s *Session) Zone() *time.Location {
+	o := s.options
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if name, _ := o.value(keyZone); o.loaded == nil || name != o.loadedName {
+		o.loaded, o.loadedName = location(name), name
+	}
+	return o.loaded
+}
 
 // Masked returns a statement's text without its secrets, at equal length: as it may be kept.
 func (s *Session) Masked(sql string) string {
