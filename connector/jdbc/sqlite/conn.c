@@ -8,7 +8,6 @@ int sl_open(const char *path, int flags, sqlite3 **db) {
   sqlite3_extended_result_codes(*db, 1);
   sqlite3_busy_timeout(*db, 0);
   sqlite3_db_config(*db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, (int *)0);
-  sqlite3_db_config(*db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)0);
   return SQLITE_OK;
 }
 

@@ -86,10 +86,10 @@ func TestMisfitMessages(t *testing.T) {
 		"CREATE TABLE w (k TEXT, n INT, c INT, PRIMARY KEY (k, n)) WITHOUT ROWID", "INSERT INTO w VALUES ('a', 1, 1), ('b', 2, x'beef')",
 		"CREATE VIEW v AS SELECT c FROM r", "CREATE TABLE u (s TEXT)", "INSERT INTO u VALUES (CAST(x'61e962' AS TEXT))")
 	for table, want := range map[string]string{
-		"r": "table r, column c, rowid 42: the TEXT value 'bad 'cell'' is not a INT; set the option 'sqlite.misfit' = 'null' to read such cells as NULL, or 'sqlite.columns.c' = 'STRING' to read the column as text",
-		"w": "table w, column c, key b, 2: the BLOB value x'beef' is not a INT",
+		"r": "table r, column c, rowid 42: the TEXT value 'bad 'cell'' is not of type INT; set the option 'sqlite.misfit' = 'null' to read such cells as NULL, or 'sqlite.columns.c' = 'STRING' to read the column as text",
+		"w": "table w, column c, key b, 2: the BLOB value x'beef' is not of type INT",
 		"v": "table v, column c, row 2: the TEXT value",
-		"u": "table u, column s, rowid 1: the TEXT (not valid UTF-8) value x'61e962' is not a STRING",
+		"u": "table u, column s, rowid 1: the TEXT (not valid UTF-8) value x'61e962' is not of type STRING",
 	} {
 		_, _, err := readStore(NewStore(path, nil, nil), table)
 		require.ErrorContains(t, err, want)

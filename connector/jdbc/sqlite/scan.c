@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define KEEP 256 /* bytes of an odd cell that are kept: enough to parse a number or time, and to print */
 
@@ -19,8 +20,6 @@ sl_scan *sl_scan_new(sqlite3_stmt *st, int ncol, int nkey, int rowid) {
   s->capodd = 2048 + ncol;
   s->caparena = (int64_t)(KEEP + 64) * s->capodd / 4 + (KEEP + 64) * (ncol + nkey + 1) * (int64_t)(nkey + 1);
   s->cols = calloc(ncol > 0 ? ncol : 1, sizeof *s->cols);
-  s->odd = 0;
-  s->arena = 0;
   if (!s->cols) { sl_scan_free(s); return 0; }
   return s;
 }
@@ -444,10 +443,21 @@ static void blank(sl_col *k, int row) {
   }
 }
 
+/* now_ms is a cheap clock of some milliseconds' resolution. */
+static int64_t now_ms(void) {
+  struct timespec t;
+#ifdef CLOCK_MONOTONIC_COARSE
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+#else
+  clock_gettime(CLOCK_MONOTONIC, &t);
+#endif
+  return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
 int sl_scan_rows(sl_scan *s, int max, int *count) {
   int n = 0, rc = SQLITE_ROW;
+  int64_t until = now_ms() + 80;
   *count = 0;
-  s->full = 0;
   s->nodd = 0;
   s->narena = 0;
   if (s->done) return SQLITE_DONE;
@@ -460,10 +470,8 @@ int sl_scan_rows(sl_scan *s, int max, int *count) {
   }
   while (n < max) {
     if (s->nodd + s->ncol > s->capodd ||
-        (s->arena && s->caparena - s->narena < (int64_t)(KEEP + (KEEP + 2) * (int64_t)s->nkey) * s->ncol)) {
-      s->full = 1;
+        (s->arena && s->caparena - s->narena < (int64_t)(KEEP + (KEEP + 2) * (int64_t)s->nkey) * s->ncol))
       break;
-    }
     if (!s->pending) {
       rc = sqlite3_step(s->st);
       if (rc != SQLITE_ROW) {
@@ -503,11 +511,11 @@ int sl_scan_rows(sl_scan *s, int max, int *count) {
       s->nodd = odds;
       s->narena = arena;
       s->pending = 1;
-      s->full = 1;
       *count = n;
       return SQLITE_ROW;
     }
     n++;
+    if (now_ms() > until) break; /* slow rows are not held back */
   }
   *count = n;
   return rc;

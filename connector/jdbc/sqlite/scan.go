@@ -43,7 +43,7 @@ type MisfitError struct {
 
 // Error names table, column, row and value, and the two ways around.
 func (e *MisfitError) Error() string {
-	return fmt.Sprintf("table %s, column %s, %s: the %s value %s is not a %s; set the option 'sqlite.misfit' = 'null' to read such cells as NULL, or 'sqlite.columns.%s' = 'STRING' to read the column as text",
+	return fmt.Sprintf("table %s, column %s, %s: the %s value %s is not of type %s; set the option 'sqlite.misfit' = 'null' to read such cells as NULL, or 'sqlite.columns.%s' = 'STRING' to read the column as text",
 		e.Table, e.Column, e.Key, e.Held, e.Value, e.Type.AsNullable(), e.Column)
 }
 

@@ -47,13 +47,12 @@ typedef struct {
   sqlite3_stmt *st;
   int32_t ncol, nkey; /* key columns follow the ncol data columns; nkey 1 and rowid set: a rowid */
   int32_t rowid;
-  int32_t pending, done, full;
+  int32_t pending, done;
   int32_t nodd, capodd;
   sl_col *cols;
   sl_odd *odd;
   char *arena;
   int64_t narena, caparena;
-  int64_t lastkey;
 } sl_scan;
 
 /* A batch that a statement reads as the table of the feed's name. */
@@ -76,9 +75,9 @@ int sl_moved(sqlite3 *db);
 
 sl_scan *sl_scan_new(sqlite3_stmt *st, int ncol, int nkey, int rowid);
 void sl_scan_free(sl_scan *s);
-/* Steps up to max rows into the columns; *n is their number. Returns SQLITE_ROW while there may be more,
-   SQLITE_DONE at the end, or an error. With max rows not reached, full says that a buffer was; a value
-   that fits no buffer sets its column's need and gives no row. */
+/* Steps up to max rows into the columns, for some 100 ms at most; *n is their number. Returns SQLITE_ROW
+   while there may be more, SQLITE_DONE at the end, or an error. A column whose buffer was full has its
+   need set; a value that fits no buffer gives no row. */
 int sl_scan_rows(sl_scan *s, int max, int *n);
 
 sl_feed *sl_feed_new(sqlite3 *db, const char *name, int ncol, uintptr_t handle);

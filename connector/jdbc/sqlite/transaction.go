@@ -439,6 +439,10 @@ func (t *Transaction) settle(ctx context.Context, cause error) (connector.Outcom
 	switch {
 	case err != nil:
 		t.ended, t.outcome = true, connector.Unknown
+		if t.release != nil { // nothing is written any more
+			t.release()
+			t.release = nil
+		}
 		return connector.Unknown, fmt.Errorf("%w; whether the rows were committed cannot be told now: %w", cause, err)
 	case found:
 		return t.done()
