@@ -10,7 +10,9 @@ import (
 )
 
 // partialGroups is how many groups a partial aggregation keeps before it hands their states on: more
-// would not stay in the processor's caches, and the final aggregation merges them anyway.
+// would not stay in the processor's caches, and the final aggregation merges them anyway. When they were
+// more than three quarters of the rows, looking for groups is not worth it: from then on each row is
+// handed on as a group of its own.
 const partialGroups = 1 << 16
 
 // aggregate is GROUP BY: it numbers the groups of each batch's rows and lets every call's accumulator take
@@ -31,6 +33,8 @@ type aggregate struct {
 	argCols  []*column.Vector
 	groups   []uint32
 	out      *slot
+	rows     int64 // since the last reset
+	direct   bool  // each row is a group
 }
 
 // aggCall is one aggregate call.
@@ -155,6 +159,9 @@ func (a *aggregate) process(b *column.Batch, out emit) error {
 	if n == 0 {
 		return nil
 	}
+	if a.direct {
+		return a.passOn(b, out)
+	}
 	var groups []uint32
 	if a.table != nil {
 		for i := range a.keyCols {
@@ -204,13 +211,60 @@ func (a *aggregate) process(b *column.Batch, out emit) error {
 	if err := a.memory.hold(a.bytes()); err != nil {
 		return err
 	}
+	a.rows += int64(n)
 	if a.phase == job.Partial && a.table != nil && a.table.groups() >= partialGroups {
 		if err := a.emit(out); err != nil {
 			return err
 		}
+		a.direct = int64(a.table.groups()) > a.rows/4*3
+		a.rows = 0
 		a.reset()
 	}
 	return nil
+}
+
+// passOn hands each row of the batch on as a group.
+func (a *aggregate) passOn(b *column.Batch, out emit) error {
+	n := b.Rows()
+	if cap(a.groups) < n {
+		a.groups = make([]uint32, max(n, column.DefaultRows))
+	}
+	groups := a.groups[:n]
+	for k := range n {
+		groups[k] = uint32(k)
+	}
+	if a.out == nil {
+		a.out = newSlot(a.types)
+	}
+	a.out.reset()
+	for i, e := range a.keys {
+		v, err := e.Eval(b)
+		if err != nil {
+			return err
+		}
+		a.out.batch.Cols[i].AppendVector(v, b.Sel, b.N)
+	}
+	for i, e := range a.args {
+		v, err := e.Eval(b)
+		if err != nil {
+			return err
+		}
+		a.argCols[i] = v
+	}
+	at := len(a.keys)
+	for _, c := range a.calls {
+		c.acc = c.call.NewAccumulator(false)
+		c.acc.Grow(n)
+		if err := c.update(a.argCols, b, groups); err != nil {
+			return err
+		}
+		if err := c.failed(c.acc.State(a.out.batch.Cols[at : at+len(c.states)])); err != nil {
+			return err
+		}
+		at += len(c.states)
+	}
+	a.out.batch.N = n
+	return a.w.lend(a.out, out)
 }
 
 // update lets the accumulator take the rows of a batch.

@@ -38,8 +38,9 @@ type world struct {
 	onAbort         func() error
 	onWrite         func(row int64) error
 
-	discard bool         // writers keep nothing
-	open    atomic.Int64 // readers, tables, sources, catalogs and writers that are not closed
+	oneSplit bool         // tables can serve but one reader
+	discard  bool         // writers keep nothing
+	open     atomic.Int64 // readers, tables, sources, catalogs and writers that are not closed
 }
 
 // table is a table of the world.
@@ -263,6 +264,9 @@ func (s *source) Close() error  { s.t.w.open.Add(-1); return nil }
 func (s *source) Splits(context.Context, int) ([]connector.Split, error) {
 	var splits []connector.Split
 	by := max(s.t.oneBy, 1)
+	if s.t.w.oneSplit {
+		by = max(len(s.t.batches), 1)
+	}
 	for at := 0; at < len(s.t.batches); at += by {
 		splits = append(splits, connector.Split{ID: len(splits), State: []byte{byte(at), byte(at >> 8), byte(by), byte(by >> 8)}})
 	}
@@ -570,6 +574,7 @@ func columns(ts ...types.Type) []types.Column {
 type shape struct {
 	parallelism, batchRows int
 	shared, tight          bool
+	oneSplit               bool
 }
 
 func (s shape) String() string {
@@ -580,13 +585,14 @@ func (s shape) String() string {
 func eachShape(t *testing.T, f func(t *testing.T, w *world, s shape)) {
 	for _, s := range []shape{
 		{parallelism: 1, batchRows: 2048}, {parallelism: 4, batchRows: 2048}, {parallelism: 4, batchRows: 2048, shared: true},
-		{parallelism: 1, batchRows: 1}, {parallelism: 4, batchRows: 1, tight: true}, {parallelism: 4, batchRows: 7, tight: true, shared: true},
+		{parallelism: 2, batchRows: 2048, oneSplit: true}, {parallelism: 1, batchRows: 1}, {parallelism: 4, batchRows: 1, tight: true}, {parallelism: 4, batchRows: 7, tight: true, shared: true},
 	} {
 		t.Run(s.String(), func(t *testing.T) {
 			w := newWorld(t)
 			if s.tight {
 				w.rt.limits = laneLimits{batches: 1, bytes: 1}
 			}
+			w.oneSplit = s.oneSplit
 			f(t, w, s)
 		})
 	}

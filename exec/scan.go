@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/sluice-sql/sluice/catalog"
@@ -13,8 +14,9 @@ import (
 	"github.com/sluice-sql/sluice/types"
 )
 
-// scan is the leaf that reads a table. With one worker one reader reads all splits; with several each
-// split is a morsel, and has a reader of its own.
+// scan is the leaf that reads a table. With one worker one reader reads all splits. With several each split
+// is a morsel and has a reader of its own; when there is but one split, the workers take turns reading a
+// batch, which is the morsel, and work on their batches side by side.
 type scan struct {
 	spec        *job.Scan
 	ref         catalog.Ref
@@ -29,6 +31,12 @@ type scan struct {
 	at     int
 	ctx    context.Context // of the readers; ends with stop
 	cancel context.CancelCauseFunc
+
+	// For one split and several workers.
+	reader connector.Reader
+	ended  bool
+	mu     sync.Mutex
+	free   []*slot
 }
 
 func (s *scan) what() string { return "read table " + s.spec.Table.Identifier.String() }
@@ -71,6 +79,10 @@ func (s *scan) stop() {
 
 func (s *scan) close() error {
 	var errs []error
+	if s.reader != nil {
+		errs = append(errs, s.reader.Close())
+		s.reader = nil
+	}
 	if s.source != nil {
 		errs = append(errs, s.source.Close())
 		s.source = nil
@@ -86,6 +98,9 @@ func (s *scan) close() error {
 }
 
 func (s *scan) next(*worker) (morsel, error) {
+	if s.parallelism > 1 && len(s.splits) == 1 {
+		return s.nextBatch()
+	}
 	if s.at == len(s.splits) {
 		return nil, nil
 	}
@@ -95,6 +110,54 @@ func (s *scan) next(*worker) (morsel, error) {
 	}
 	s.at += len(splits)
 	return func(w *worker, push emit) error { return s.read(w, splits, push) }, nil
+}
+
+// nextBatch reads a batch of the only split and makes a morsel of it.
+func (s *scan) nextBatch() (_ morsel, err error) {
+	if s.reader == nil && !s.ended {
+		if s.reader, err = s.source.Reader(s.ctx, s.splits); err != nil {
+			return nil, err
+		}
+	}
+	for !s.ended {
+		b := s.slot()
+		status, err := s.reader.Read(s.ctx, &b.batch)
+		if err == nil && s.ctx.Err() != nil {
+			err = context.Cause(s.ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		s.ended = status == connector.End
+		if b.batch.N == 0 {
+			s.recycle(b)
+			continue
+		}
+		s.rows.Add(int64(b.batch.N))
+		return func(w *worker, push emit) error {
+			defer s.recycle(b)
+			return w.feed(b, push)
+		}, nil
+	}
+	return nil, nil
+}
+
+func (s *scan) slot() *slot {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.free); n > 0 {
+		b := s.free[n-1]
+		s.free = s.free[:n-1]
+		b.reset()
+		return b
+	}
+	return newSlot(s.types)
+}
+
+func (s *scan) recycle(b *slot) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.free = append(s.free, b)
 }
 
 func (s *scan) read(w *worker, splits []connector.Split, push emit) (err error) {
