@@ -20,7 +20,8 @@ func Encode(g *Graph) ([]byte, error) {
 }
 
 // Decode returns the graph of a serialised form, checked: a graph that Decode accepts has known
-// operators, edges between its vertices, and catalogs and hooks for all that refer to them.
+// operators, edges between its vertices, expressions over columns that are there, and catalogs and hooks
+// for all that refer to them.
 func Decode(b []byte) (*Graph, error) {
 	var head struct {
 		Version int `json:"version"`
@@ -141,6 +142,11 @@ func (g *Graph) check() error {
 			if k < 0 || k >= len(g.Vertices[e.From].Out) {
 				return fmt.Errorf("edge key %d of %d columns", k, len(g.Vertices[e.From].Out))
 			}
+		}
+	}
+	for i := range g.Vertices {
+		if err := g.checkExprs(&g.Vertices[i]); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -64,12 +64,13 @@ func samples() []*Graph {
 		{Spec: &Collect{}, Out: out, Parallelism: 1},
 	}
 	var edges []Edge
-	for i := range vertices {
+	for i := range vertices { // each but the scan reads the scan, which no graph to be run would do
 		vertices[i].ID = i
 		if i > 0 {
-			edges = append(edges, Edge{From: i - 1, To: i, Kind: []EdgeKind{Forward, Broadcast, Hash}[i%3]})
+			edges = append(edges, Edge{From: 0, To: i, Kind: []EdgeKind{Forward, Broadcast, Hash}[i%3]})
 		}
 	}
+	edges = append(edges, Edge{From: 1, To: 6, Input: 1, Kind: Broadcast})
 	edges[1].Keys = []int{0, 1}
 	big := &Graph{Version: Version, ID: connector.JobID{1, 2, 3}, Name: "insert-into_c.d.t", Mode: Batch,
 		Texts: []Text{{Name: "<stdin>", SQL: "SELECT '</script>'", Line: 3, Column: 1}}, Start: time.Date(2024, 2, 29, 23, 59, 59, 999_999_999, time.UTC),
@@ -113,19 +114,24 @@ func TestDecodeRefuses(t *testing.T) {
 		{`"desc":true`, `"descending":true`, `unknown field "descending"`},
 		{`"catalog":0`, `"catalog":7`, "refers to catalog 7 of 1"},
 		{`"hook":0`, `"hook":-1`, "refers to hook -1 of 1"},
-		{`"from":0,"to":1`, `"from":1,"to":0`, "edge from 1 to 0"},
+		{`"from":0,"to":1,`, `"from":1,"to":0,`, "edge from 1 to 0"},
 		{`"kind":"broadcast"`, `"kind":"telepathic"`, `edge of unknown kind "telepathic"`},
 		{`"keys":[0,1]`, `"keys":[0,2]`, "edge key 2 of 2 columns"},
 		{`"parallelism":2}`, `"parallelism":0}`, "has parallelism 0"},
 		{`"type":"INT"`, `"type":"INTERGALACTIC"`, "INTERGALACTIC"},
 		{`{"predicate":`, `{"predicate":null,"x":`, "x"},
+		{`"names":["a","s"]},"out":[{"name":"a","type":"INT"},{`, `"names":["a","s"]},"out":[{`, "refers to column 1 of 1"},
 	} {
 		b := must(Encode(samples()[0]))
 		require.Contains(t, string(b), c.old)
 		_, err := Decode(bytes.Replace(b, []byte(c.old), []byte(c.new), 1))
 		require.ErrorContains(t, err, c.err, "%s → %s", c.old, c.new)
 	}
-	_, err := Decode(nil)
+	g := samples()[0]
+	g.Vertices[3].Spec = &Filter{}
+	_, err := Decode(must(Encode(g)))
+	require.ErrorContains(t, err, "vertex 3 (filter) lacks an expression")
+	_, err = Decode(nil)
 	require.Error(t, err)
 }
 
@@ -134,6 +140,11 @@ func TestDecodeRefuses(t *testing.T) {
 func FuzzGraph(f *testing.F) {
 	for _, g := range samples() {
 		f.Add(must(Encode(g)))
+		for _, v := range g.Vertices { // small ones, where a change hits
+			one := *g
+			one.Vertices, one.Edges, one.Texts = []Vertex{g.Vertices[0], g.Vertices[0], v}, []Edge{{From: 0, To: 2, Kind: Forward}, {From: 1, To: 2, Input: 1, Kind: Forward}}, []Text{}
+			f.Add(must(Encode(&one)))
+		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		g, err := Decode(data)
