@@ -120,7 +120,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{`"parallelism":2}`, `"parallelism":0}`, "has parallelism 0"},
 		{`"type":"INT"`, `"type":"INTERGALACTIC"`, "INTERGALACTIC"},
 		{`{"predicate":`, `{"predicate":null,"x":`, "x"},
-		{`"names":["a","s"]},"out":[{"name":"a","type":"INT"},{`, `"names":["a","s"]},"out":[{`, "refers to column 1 of 1"},
+		{`"predicate":{"call":"LIKE","args":[{"column":1`, `"predicate":{"call":"LIKE","args":[{"column":9`, "vertex 3 (filter) refers to column 9 of 2"},
 	} {
 		b := must(Encode(samples()[0]))
 		require.Contains(t, string(b), c.old)
