@@ -81,8 +81,15 @@ const (
 
 func newInput(f *os.File, keys bool) (*input, error) {
 	in := &input{fd: int(f.Fd()), keys: keys, chunk: make([]byte, 64<<10)}
-	if err := unix.Pipe2(in.wake[:], unix.O_CLOEXEC|unix.O_NONBLOCK); err != nil {
+	if err := unix.Pipe(in.wake[:]); err != nil {
 		return nil, os.NewSyscallError("pipe", err)
+	}
+	for _, fd := range in.wake {
+		unix.CloseOnExec(fd)
+		if err := unix.SetNonblock(fd, true); err != nil {
+			in.free()
+			return nil, os.NewSyscallError("fcntl", err)
+		}
 	}
 	return in, nil
 }
