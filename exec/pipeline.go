@@ -387,7 +387,7 @@ func (w *worker) feed(s *slot, push emit) error {
 }
 
 func (w *worker) split(b *column.Batch, push emit) error {
-	most := w.p.job.graph.BatchRows
+	most := min(w.p.job.graph.BatchRows, maxBatch)
 	if b.N <= most {
 		return push(b)
 	}

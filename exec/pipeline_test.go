@@ -171,6 +171,18 @@ func TestNoColumns(t *testing.T) {
 	require.Len(t, got, 4990)
 }
 
+// A batch of constants may have more rows than a selection can name.
+func TestManyConstants(t *testing.T) {
+	for _, batchRows := range []int{2048, 1_000_000} {
+		w := newWorld(t)
+		p := w.plan(1, batchRows)
+		v := p.filter(call(">=", col(0, integer), num(69_990)), p.values(columns(integer), numbersOf(70_000)))
+		got, err := p.collect(v).rows()
+		require.NoError(t, err)
+		require.Equal(t, text(numbersOf(70_000)[69_990:]), text(got))
+	}
+}
+
 func numbersOf(n int) [][]any {
 	rows := make([][]any, n)
 	for i := range rows {
