@@ -168,7 +168,7 @@ func (b *builder) grow(p *pipeline, id int, next *stage) (ordered bool, err erro
 			return false, err
 		}
 		p.builds = append(p.builds, table)
-		s.make = func(w *worker) (operator, error) { return newJoinProbe(w, v, j, table, b.env) }
+		s.make = func(w *worker) (operator, error) { return newJoinProbe(w, v, j, table, b.envOf(v, w)) }
 		in = in[:1]
 	}
 	s.inputs = len(in)
@@ -224,6 +224,14 @@ func (b *builder) buildSide(v *job.Vertex, spec *job.Join, from int) (*joinTable
 	return t, nil
 }
 
+// envOf is the environment of one worker's part of a vertex: the job's, with a seed of its own, so that
+// RAND and UUID do not repeat from worker to worker or from operator to operator.
+func (b *builder) envOf(v *job.Vertex, w *worker) *expr.Env {
+	env := *b.env
+	env.Seed = b.env.Seed + uint64(v.ID+1)<<32 + uint64(w.id+1)<<16
+	return &env
+}
+
 func (b *builder) newMemory(operator string) *memory {
 	return &memory{budget: b.memory, operator: operator}
 }
@@ -236,10 +244,10 @@ func (b *builder) stage(p *pipeline, v *job.Vertex) (*stage, int, error) {
 	switch spec := v.Spec.(type) {
 	case *job.Filter:
 		s.name = "filter"
-		s.make = func(*worker) (operator, error) { return newFilter(spec, b.env) }
+		s.make = func(w *worker) (operator, error) { return newFilter(spec, b.envOf(v, w)) }
 	case *job.Project:
 		s.name = "projection"
-		s.make = func(*worker) (operator, error) { return newProject(spec, b.env) }
+		s.make = func(w *worker) (operator, error) { return newProject(spec, b.envOf(v, w)) }
 	case *job.Limit:
 		s.name, alone = "LIMIT", true
 		s.make = func(*worker) (operator, error) { return newLimit(spec), nil }
@@ -253,13 +261,13 @@ func (b *builder) stage(p *pipeline, v *job.Vertex) (*stage, int, error) {
 	case *job.Aggregate:
 		s.name, alone = "aggregation", spec.Phase != job.Partial && len(spec.Keys) == 0
 		s.make = func(w *worker) (operator, error) {
-			return newAggregate(w, v, spec, b.env, b.newMemory("the aggregation"))
+			return newAggregate(w, v, spec, b.envOf(v, w), b.newMemory("the aggregation"))
 		}
 	case *job.Sort:
 		s.name, alone = "ORDER BY", true
 		s.make = func(w *worker) (operator, error) {
 			in := b.graph.Inputs(v.ID)
-			return newSort(w, spec, vertexTypes(&b.graph.Vertices[in[0].From]), b.env, b.newMemory("ORDER BY"))
+			return newSort(w, spec, vertexTypes(&b.graph.Vertices[in[0].From]), b.envOf(v, w), b.newMemory("ORDER BY"))
 		}
 	default:
 		return nil, 0, fmt.Errorf("vertex %d (%s) cannot feed another", v.ID, v.Spec.Op())

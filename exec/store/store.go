@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/sluice-sql/sluice/connector"
 )
@@ -52,7 +53,7 @@ var ErrUnknown = errors.New("the journal was written by a later version")
 type Store struct{ dir string }
 
 // Open returns the store under a state directory, which is made if need be. Journals of jobs that are
-// done are removed.
+// done or whose process has died are removed, but for those in doubt.
 func Open(stateDir string) (*Store, error) {
 	s := &Store{filepath.Join(stateDir, "jobs")}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
@@ -62,7 +63,9 @@ func Open(stateDir string) (*Store, error) {
 	return s, nil
 }
 
-// prune removes journals whose end is no longer of interest. What cannot be removed stays for the next time.
+// prune removes journals whose end is no longer of interest. A live job holds the lock of its journal; one
+// that is free and says nothing of doubt tells no more than the data does. What cannot be removed stays
+// for the next time.
 func (s *Store) prune() {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
@@ -75,8 +78,14 @@ func (s *Store) prune() {
 			continue
 		}
 		records, err := s.Read(id)
-		if n := len(records); err == nil && n > 0 && records[n-1].Type == Done && records[n-1].State != "IN_DOUBT" {
-			_ = os.Remove(s.path(id)) // tried again by the next Open
+		if n := len(records); err != nil || n == 0 || records[n-1].State == "IN_DOUBT" {
+			continue
+		}
+		if f, err := os.Open(s.path(id)); err == nil {
+			if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+				_ = os.Remove(s.path(id)) // tried again by the next Open
+			}
+			_ = f.Close() // it was only read
 		}
 	}
 }
@@ -90,11 +99,16 @@ type Log struct {
 	path string
 }
 
-// Begin makes the journal of a job and writes its first record, which is on disk when it returns.
+// Begin makes the journal of a job and writes its first record, which is on disk when it returns. The
+// journal has its name only once its lock is held: whoever finds a journal without a lock may conclude
+// that its process has died.
 func (s *Store) Begin(id connector.JobID, r Record) (_ *Log, err error) {
 	r.Type = Begin
 	path := s.path(id)
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if _, err := os.Lstat(path); err == nil {
+		return nil, fmt.Errorf("%s: %w", path, fs.ErrExist)
+	}
+	f, err := os.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -102,9 +116,12 @@ func (s *Store) Begin(id connector.JobID, r Record) (_ *Log, err error) {
 	defer func() {
 		if err != nil {
 			_ = f.Close() // the first error is the one to tell
-			_ = os.Remove(path)
+			_ = os.Remove(path + ".new")
 		}
 	}()
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, err
+	}
 	if _, err := f.WriteAt(make([]byte, fileSize), 0); err != nil {
 		return nil, err
 	}
@@ -112,6 +129,9 @@ func (s *Store) Begin(id connector.JobID, r Record) (_ *Log, err error) {
 		return nil, err
 	}
 	if err := f.Sync(); err != nil {
+		return nil, err
+	}
+	if err := os.Rename(path+".new", path); err != nil {
 		return nil, err
 	}
 	return l, syncDir(s.dir)

@@ -50,8 +50,8 @@ func TestJournal(t *testing.T) {
 	require.Empty(t, got)
 }
 
-// Opening the store removes the journals of jobs that are done; those in doubt, those of dead jobs, and
-// files that are no journals stay.
+// Opening the store removes the journals of jobs that are done or dead; those in doubt, those of live jobs,
+// and files that are no journals stay.
 func TestPrune(t *testing.T) {
 	s, dir := open(t)
 	ids := map[string]connector.JobID{}
@@ -63,15 +63,20 @@ func TestPrune(t *testing.T) {
 		if state != "" {
 			require.NoError(t, l.Append(Record{Type: Done, State: state}))
 		}
-		require.NoError(t, l.Close(false))
+		require.NoError(t, l.Close(false)) // which gives the lock back, as a process does that dies
 	}
+	live := connector.NewJobID()
+	l, err := s.Begin(live, Record{})
+	require.NoError(t, err)
+	defer l.Close(true)
+	ids["live"] = live
 	other := filepath.Join(dir, "notes.log")
 	require.NoError(t, os.WriteFile(other, []byte("mine"), 0o600))
-	s, err := Open(filepath.Dir(dir))
+	s, err = Open(filepath.Dir(dir))
 	require.NoError(t, err)
 	for state, id := range ids {
 		_, err := os.Stat(s.path(id))
-		if state == "IN_DOUBT" || state == "" {
+		if state == "IN_DOUBT" || state == "live" {
 			require.NoError(t, err, state)
 		} else {
 			require.ErrorIs(t, err, os.ErrNotExist, state)
