@@ -20,6 +20,9 @@ func (t *Transaction) collectProof() error {
 	if t.target.Create != nil {
 		sql, err := t.conn.Text("SELECT sql FROM main.sqlite_schema WHERE name = ?1", t.target.Table)
 		t.proof.sql = sql
+		if err == nil && t.mayDrop() {
+			t.proof.rows, err = t.conn.Int("SELECT count(*) FROM main." + Quote(t.target.Table))
+		}
 		return err
 	}
 	t.proof.last = t.conn.LastRowid()
@@ -58,8 +61,8 @@ func (t *Transaction) look(ctx context.Context) (found bool, err error) {
 	if t.proof.rows == 0 {
 		return false, nil
 	}
-	if t.info == nil || t.info.Rowid == "" {
-		return false, errors.New("the table has no rowid to look for")
+	if t.info == nil || t.info.Rowid == "" || t.mayDrop() {
+		return false, errors.New("the table has no new rowids to look for")
 	}
 	id := Quote(t.info.Rowid)
 	n, err := c.Int("SELECT count(*) FROM "+table+" WHERE "+id+" = ?1", t.proof.last)

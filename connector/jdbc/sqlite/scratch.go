@@ -161,8 +161,12 @@ func (t *Transaction) publish(ctx context.Context) (connector.Outcome, error) {
 		for i, c := range t.target.Columns {
 			names[i] = c.Name
 		}
+		conflict, err := t.onConflict()
+		if err != nil {
+			return fail(err)
+		}
 		list := quoteAll(names)
-		copyRows = "INSERT INTO main." + Quote(t.target.Table) + " (" + list + ") SELECT " + list + from
+		copyRows = "INSERT INTO main." + Quote(t.target.Table) + " (" + list + ") SELECT " + list + from + conflict
 	}
 	if err := t.conn.Exec(copyRows); err != nil {
 		var e *Error
@@ -171,7 +175,7 @@ func (t *Transaction) publish(ctx context.Context) (connector.Outcome, error) {
 		}
 		return fail(err)
 	}
-	if n := t.conn.Changes(); n != t.stored {
+	if n := t.conn.Changes(); n != t.stored && !t.mayDrop() {
 		sent := t.stored
 		t.stored = n
 		return fail(t.lostRows(sent))

@@ -19,6 +19,9 @@ type Store struct {
 	TemporalNumbers string
 	// AsText names columns, as "column" or "table.column", that are read as STRING whatever they hold.
 	AsText map[string]bool
+	// OnConflict says what a row becomes whose primary key is there already: "update" or "ignore"; "" for
+	// an error.
+	OnConflict string
 	// Staging sends every write into a rollback-journal file through a scratch file.
 	Staging bool
 }
@@ -32,6 +35,8 @@ func Options() []connector.Option {
 			Doc: "what numbers in DATE and TIMESTAMP columns mean; unset, they are misfits"},
 		{Key: "sqlite.columns.", Prefix: true, Public: true, Allowed: []string{"STRING"},
 			Doc: "'sqlite.columns.<column>' or 'sqlite.columns.<table>.<column>' = 'STRING' reads a column as text"},
+		{Key: "sink.on-conflict", Public: true, Allowed: []string{"update", "ignore"},
+			Doc: "what is done with a row whose primary key is there already: 'update' replaces the other columns written, 'ignore' drops the row; unset, it is an error"},
 		{Key: "sink.staging", Public: true, Default: "false", Allowed: []string{"true", "false"},
 			Doc: "'true' writes to a scratch file first and locks the database only for a short copy at the end"},
 	}
@@ -42,6 +47,7 @@ func NewStore(path string, options map[string]string, env *connector.Env) *Store
 	s := &Store{Path: path, Env: env, AsText: map[string]bool{}}
 	s.MisfitNull = options["sqlite.misfit"] == "null"
 	s.TemporalNumbers = options["sqlite.temporal-numbers"]
+	s.OnConflict = options["sink.on-conflict"]
 	s.Staging = options["sink.staging"] == "true"
 	for k := range options {
 		if name, ok := strings.CutPrefix(k, "sqlite.columns."); ok {

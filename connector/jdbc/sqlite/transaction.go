@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -149,10 +150,47 @@ func (t *Transaction) begin(ctx context.Context, job connector.JobID) (err error
 	for i := range cells {
 		cells[i] = "c" + strconv.Itoa(i)
 	}
+	conflict, err := t.onConflict()
+	if err != nil {
+		return err
+	}
+	if t.road == scratch && t.target.Create == nil {
+		conflict = "" // the scratch table has no key; the copy at the end has the clause
+	}
 	t.insert, err = t.conn.prepare("INSERT INTO main." + Quote(t.target.Table) + " (" + quoteAll(names) + ") SELECT " +
-		strings.Join(cells, ", ") + " FROM " + Quote(t.feed.name))
+		strings.Join(cells, ", ") + " FROM " + Quote(t.feed.name) + conflict)
 	return err
 }
+
+// onConflict returns the clause for rows whose primary key is there already, "" when they are an error.
+func (t *Transaction) onConflict() (string, error) {
+	if t.target.Store.OnConflict == "" {
+		return "", nil
+	}
+	var key []string
+	if t.target.Create != nil {
+		key = t.target.Create.PrimaryKey
+	} else {
+		key = t.info.PrimaryKey
+	}
+	if len(key) == 0 {
+		return "", fmt.Errorf("table %s has no PRIMARY KEY, which 'sink.on-conflict' = '%s' needs", t.target.Table, t.target.Store.OnConflict)
+	}
+	var set []string
+	for _, c := range t.target.Columns {
+		if !slices.Contains(key, c.Name) {
+			set = append(set, Quote(c.Name)+" = excluded."+Quote(c.Name))
+		}
+	}
+	clause := " WHERE true ON CONFLICT (" + quoteAll(key) + ") DO "
+	if t.target.Store.OnConflict == "ignore" || len(set) == 0 {
+		return clause + "NOTHING", nil
+	}
+	return clause + "UPDATE SET " + strings.Join(set, ", "), nil
+}
+
+// mayDrop reports whether rows may be dropped as asked for.
+func (t *Transaction) mayDrop() bool { return t.target.Store.OnConflict != "" }
 
 func quoteAll(names []string) string {
 	quoted := make([]string, len(names))
@@ -354,7 +392,7 @@ func (t *Transaction) Seal(ctx context.Context) (int64, error) {
 	if !t.conn.InTransaction() {
 		return 0, t.poison(fmt.Errorf("table %s: the transaction ended by itself; nothing was stored", t.target.Table))
 	}
-	if sent := t.feed.sent; sent != t.stored {
+	if sent := t.feed.sent; sent != t.stored && !t.mayDrop() {
 		return 0, t.poison(t.lostRows(sent))
 	}
 	t.insert.close()

@@ -622,3 +622,30 @@ func TestSnapshot(t *testing.T) {
 		db.Close()
 	}
 }
+
+// TestOnConflict: the opt-ins for rows whose key is there already, on both roads.
+func TestOnConflict(t *testing.T) {
+	for _, staging := range []string{"false", "true"} {
+		for option, want := range map[string]string{"update": "1x 2some 3some 4some", "ignore": "1x 2y 3some 4some"} {
+			path := file(t, "CREATE TABLE t (id INTEGER PRIMARY KEY, s TEXT)", "INSERT INTO t VALUES (1, 'x'), (2, 'y')", "CREATE TABLE keyless (id INTEGER)")
+			s := NewStore(path, map[string]string{"sink.staging": staging, "sink.on-conflict": option}, newEnv())
+			_, _, err := write(NewTransaction(Target{Store: s, Table: "t", Columns: numbersSchema().Columns}), batches(numbers(2, 2), numbers(3, 2)))
+			require.NoError(t, err)
+			require.Equal(t, want, one(t, path, "SELECT group_concat(id || substr(s, 1, 4), ' ') FROM t"))
+
+			_, _, err = write(NewTransaction(Target{Store: s, Table: "keyless", Columns: numbersSchema().Columns[:1]}), batches())
+			require.EqualError(t, err, "table keyless has no PRIMARY KEY, which 'sink.on-conflict' = '"+option+"' needs")
+
+			schema := numbersSchema()
+			schema.PrimaryKey = []string{"id"}
+			n, _, err := write(NewTransaction(Target{Store: s, Table: "made", Columns: schema.Columns, Create: &schema}), batches(numbers(1, 3), numbers(2, 3)))
+			require.NoError(t, err)
+			require.EqualValues(t, map[string]int{"update": 6, "ignore": 4}[option], n)
+			require.Equal(t, "4", one(t, path, "SELECT count(*) FROM made"))
+			b := numbers(9, 1)
+			b.Cols[0].SetNull(0)
+			_, _, err = write(NewTransaction(Target{Store: s, Table: "made", Columns: schema.Columns}), batches(b))
+			require.ErrorContains(t, err, "NULL", "only a conflict of the key is ignored")
+		}
+	}
+}
