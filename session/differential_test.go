@@ -263,13 +263,34 @@ func (g *generator) expr(s scope, typ string, depth int) string {
 	}
 	switch typ {
 	case "STRING":
-		return g.one("("+sub(typ)+" || "+sub(typ)+")", "UPPER('x')", "REPLACE("+sub(typ)+", 'a', 'xy')", "TRIM("+sub(typ)+")",
+		return g.one("("+sub(typ)+" || "+sub(typ)+")", "UPPER('x')", "REPLACE("+sub(typ)+", 'a', 'xy')", "SUBSTRING("+sub(typ)+", "+g.one("1", "2")+", "+g.one("1", "3")+")", "LOWER('X')", "TRIM("+sub(typ)+")",
 			"CAST("+sub("BIGINT")+" AS VARCHAR(30))")
 	case "DOUBLE":
-		return g.one("("+sub(typ)+" + "+sub(typ)+")", "("+sub(typ)+" - "+sub("BIGINT")+")", "(- "+g.column(s, typ)+")", "ABS("+sub(typ)+")")
+		return g.one("("+sub(typ)+" + "+sub(typ)+")", "("+sub(typ)+" - "+sub("BIGINT")+")", "(- "+g.column(s, typ)+")", "ABS("+sub(typ)+")", "CAST("+sub("BIGINT")+" AS DOUBLE)")
 	}
-	return g.one("("+sub(typ)+" + "+sub(typ)+")", "("+sub(typ)+" - "+sub(typ)+")", "("+sub(typ)+" * "+g.literal(typ)+")",
+	return g.one("CAST("+sub("DOUBLE")+" AS BIGINT)", "("+sub(typ)+" + "+sub(typ)+")", "("+sub(typ)+" - "+sub(typ)+")", "("+sub(typ)+" * "+g.literal(typ)+")",
 		"("+sub(typ)+" / "+g.one("2", "3", "-4")+")", "("+sub(typ)+" % "+g.one("2", "3", "-4")+")", "ABS("+sub(typ)+")")
+}
+
+// where is the condition of a WHERE clause, which may ask for a subquery as well.
+func (g *generator) where(s scope) string {
+	if !g.chance(25) {
+		return g.predicate(s, 2)
+	}
+	typ := g.one("BIGINT", "STRING", "DOUBLE")
+	inner := tables()[g.r.IntN(len(tables()))]
+	sub := fmt.Sprintf("SELECT %s FROM %s", g.column(inner.columns, typ), inner.name)
+	if g.chance(60) {
+		sub += " WHERE " + g.predicate(inner.columns, 1)
+	}
+	c := fmt.Sprintf("(%s %sIN (%s))", g.expr(s, typ, 1), g.one("", "NOT "), sub)
+	if g.chance(30) {
+		c = fmt.Sprintf("(%sEXISTS (%s))", g.one("", "NOT "), sub)
+	}
+	if g.chance(50) {
+		c += g.one(" AND ", " OR ") + g.predicate(s, 1)
+	}
+	return c
 }
 
 // predicate is a condition.
@@ -286,7 +307,9 @@ func (g *generator) predicate(s scope, depth int) string {
 		return fmt.Sprintf("(NOT %s)", g.predicate(s, depth-1))
 	}
 	not := g.one("", "", "NOT ")
-	switch g.r.IntN(8) {
+	switch g.r.IntN(9) {
+	case 8:
+		return fmt.Sprintf("(%s IS %s%s)", g.predicate(s, 0), not, g.one("TRUE", "FALSE"))
 	case 0:
 		return fmt.Sprintf("(%s IS %sNULL)", sub(), not)
 	case 1:
@@ -350,7 +373,7 @@ func (g *generator) simple(depth int) (text string, cols scope) {
 	from, in := g.from(depth)
 	where := ""
 	if g.chance(60) {
-		where = " WHERE " + g.predicate(in, 2)
+		where = " WHERE " + g.where(in)
 	}
 	var items []string
 	add := func(e, typ string) {
@@ -372,16 +395,20 @@ func (g *generator) simple(depth int) (text string, cols scope) {
 		}
 		for n := 1 + g.r.IntN(3); n > 0; n-- {
 			typ := g.one(kinds...)
+			filter := ""
+			if g.chance(20) {
+				filter = " FILTER (WHERE " + g.predicate(in, 1) + ")"
+			}
 			switch g.r.IntN(5) {
 			case 0:
-				add("COUNT(*)", "BIGINT")
+				add("COUNT(*)"+filter, "BIGINT")
 			case 1:
-				add(fmt.Sprintf("COUNT(%s%s)", g.one("", "DISTINCT "), g.expr(in, typ, 1)), "BIGINT")
+				add(fmt.Sprintf("COUNT(%s%s)%s", g.one("", "DISTINCT "), g.expr(in, typ, 1), filter), "BIGINT")
 			case 2:
 				typ = g.one("BIGINT", "DOUBLE")
-				add(fmt.Sprintf("SUM(%s%s)", g.one("", "DISTINCT "), g.expr(in, typ, 1)), typ)
+				add(fmt.Sprintf("SUM(%s%s)%s", g.one("", "DISTINCT "), g.expr(in, typ, 1), filter), typ)
 			default:
-				add(fmt.Sprintf("%s(%s)", g.one("MIN", "MAX"), g.expr(in, typ, 1)), typ)
+				add(fmt.Sprintf("%s(%s)%s", g.one("MIN", "MAX"), g.expr(in, typ, 1), filter), typ)
 			}
 		}
 		text = "SELECT " + strings.Join(items, ", ") + " FROM " + from + where
@@ -400,17 +427,26 @@ func (g *generator) simple(depth int) (text string, cols scope) {
 	return "SELECT " + g.one("", "", "", "DISTINCT ") + strings.Join(items, ", ") + " FROM " + from + where, cols
 }
 
-// query is a whole query. With LIMIT every column is sorted by, so that the rows are certain.
+// query is a whole query, at times with a WITH clause. With LIMIT every column is sorted by, so that the rows are certain.
 func (g *generator) query(depth int) string {
 	g.alias = 0
 	q, cols := g.simple(depth)
+	with := ""
+	if g.chance(15) {
+		var names []string
+		for _, c := range cols {
+			names = append(names, c.name)
+		}
+		with = "WITH w AS (" + q + ") "
+		q = "SELECT " + strings.Join(names, ", ") + " FROM w WHERE " + g.predicate(cols, 1)
+	}
 	if g.chance(15) {
 		// The other branch has the same types by construction: the query itself, filtered.
 		var names []string
 		for _, c := range cols {
 			names = append(names, c.name)
 		}
-		q += " UNION ALL SELECT " + strings.Join(names, ", ") + " FROM (" + q + ") AS y WHERE " + g.predicate(cols, 1)
+		q += g.one(" UNION ALL", " UNION ALL", " UNION") + " SELECT " + strings.Join(names, ", ") + " FROM (" + q + ") AS y WHERE " + g.predicate(cols, 1)
 	}
 	if g.chance(25) {
 		var order []string
@@ -422,5 +458,5 @@ func (g *generator) query(depth int) string {
 			q += fmt.Sprintf(" OFFSET %d", g.r.IntN(6))
 		}
 	}
-	return q
+	return with + q
 }

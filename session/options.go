@@ -100,7 +100,7 @@ func idlePrefixes() []string {
 		"pipeline.object-reuse", "pipeline.operator-chaining", "plugin.", "process.", "python.", "resourcemanager.", "rest.",
 		"restart-strategy", "security.", "slot.", "slotmanager.", "sql-client.", "sql-gateway.", "state.", "table.builtin-",
 		"table.catalog-modification.", "table.exec.async-", "table.exec.disabled-operators", "table.exec.mini-batch.",
-		"table.exec.operator-fusion-codegen.", "table.exec.resource.", "table.exec.shuffle-mode", "table.exec.sort.",
+		"table.exec.operator-fusion-codegen.", "table.exec.resource.", "table.exec.shuffle-mode", "table.exec.simplify-operator-name-enabled", "table.exec.sort.",
 		"table.exec.spill-", "table.exec.state.", "table.exec.uid.", "table.exec.window-agg.",
 		"table.generated-code.", "table.optimizer.", "table.plan.", "table.resources.", "taskmanager.", "web.", "yarn.", "zookeeper.",
 	}
@@ -110,9 +110,9 @@ func idlePrefixes() []string {
 // are refused, with a word of their own.
 func refusedPrefixes() []string {
 	return []string{
-		"execution.state-recovery.", "sql-client.execution.", "table.cdc-source.", "table.column-expansion-strategy",
+		"execution.state-recovery.", "table.cdc-source.", "table.column-expansion-strategy",
 		"table.dynamic-table-options.", "table.exec.deduplicate.", "table.exec.interval-join.",
-		"table.exec.legacy-", "table.exec.rank.", "table.exec.simplify-operator-name-enabled", "table.exec.sink.",
+		"table.exec.legacy-", "table.exec.rank.", "table.exec.sink.",
 		"table.exec.source.", "table.exec.unbounded-over.", "table.ml.", "table.catalog-store.",
 	}
 }
