@@ -18,7 +18,7 @@ demo: sluice ## a CREATE TABLE AS that succeeds, one that fails, one that is kil
 test: ## run the tests
 	$(GO) test ./...
 
-check: gofmt vet staticcheck tidy test race demo ## what CI runs: gofmt, vet, staticcheck, tidy, tests, race
+check: gofmt vet staticcheck tidy race test demo ## what CI runs: gofmt, vet, staticcheck, tidy, tests with and without race, docs, arrows, demo
 
 bench: sluice ## compare with the sqlite3 command line: CTAS, GROUP BY, start-up, memory
 	$(GO) run ./scripts/bench ./sluice
