@@ -447,7 +447,7 @@ func TestTerminalLimits(t *testing.T) {
 	s.expect("1 value was cut to 30 columns, shown by …; SET 'table.display.max-column-width' = '…' shows more.")
 	s.expect("Sluice SQL> ")
 	s.send("SHOW\x20x;\r")
-	s.expect("| CREATE TABLE t (\r\n  a INT\r\n)\r\n |")
+	s.expect("CREATE TABLE t (\r\n  a INT\r\n)\r\n1 row")
 	s.expect("Sluice SQL> ")
 	s.send("CLEAR;\r")
 	s.expect("\x1b[H\x1b[2J")

@@ -16,12 +16,12 @@ import (
 //	+----+-------+
 //
 // Every cell is aligned to the right. A column is as wide as its widest cell among the first 10,000
-// rows or 16 MiB; after those rows are printed as they come, and a wider cell pushes the border. A text
-// of several lines (SHOW CREATE, EXPLAIN) is printed as it is, its width being that of all its
-// characters, which is Flink's form too. Nothing is printed for no rows.
+// rows or 16 MiB; after those rows are printed as they come, and a wider cell pushes the border. Nothing is
+// printed for no rows. A result that is one text of several lines (SHOW CREATE, EXPLAIN) is printed
+// without a box, so that it can be read and run again; Flink draws one as wide as the text is long.
 //
 // tablewriter draws the same form, and a test holds the two against each other. It is not used here
-// because it keeps all rows, takes some forty times as long, and cannot leave lines of a cell alone.
+// because it keeps all rows and takes some forty times as long.
 type tableau struct {
 	layout
 	names   [][]byte
@@ -127,6 +127,10 @@ func (t *tableau) end() error {
 	if t.first != nil {
 		if t.first.rows() == 0 {
 			return nil
+		}
+		if text := t.first.text; !t.query && len(t.names) == 1 && t.first.rows() == 1 && bytes.IndexByte(text, '\n') >= 0 {
+			t.line = append(append(t.line, bytes.TrimRight(text, "\n")...), '\n')
+			return t.write()
 		}
 		if err := t.open(); err != nil {
 			return err
