@@ -147,11 +147,10 @@ func (f *feed) rowError(err *Error) error {
 
 // constraint words a constraint failure with the values of the row that the message names.
 func (f *feed) constraint(err *Error) string {
-	msg := err.Msg
 	values := ""
 	row := int(f.f.row)
 	for i, name := range f.names {
-		if !mentions(msg, f.table+"."+name) {
+		if !mentions(err.Msg, f.table+"."+name) {
 			continue
 		}
 		if values != "" {
@@ -167,30 +166,7 @@ func (f *feed) constraint(err *Error) string {
 		}
 		values += name + " = " + text
 	}
-	const unique, primaryKey, rowid, notNull = 2067, 1555, 2579, 1299
-	switch err.Code {
-	case unique, primaryKey, rowid:
-		return "duplicate key " + values
-	case notNull:
-		return "NULL in a NOT NULL column (" + values + ")"
-	}
-	if values != "" {
-		return msg + " (" + values + ")"
-	}
-	return msg
-}
-
-// mentions reports whether "t.c" stands in a message such as "UNIQUE constraint failed: t.a, t.b".
-func mentions(msg, name string) bool {
-	for i := 0; i+len(name) <= len(msg); i++ {
-		if msg[i:i+len(name)] == name {
-			end := i + len(name)
-			if (end == len(msg) || msg[end] == ',') && i > 0 && msg[i-1] == ' ' {
-				return true
-			}
-		}
-	}
-	return false
+	return wordConstraint(err, values)
 }
 
 //export sluiceFeedNext

@@ -171,7 +171,7 @@ func (t *Transaction) publish(ctx context.Context) (connector.Outcome, error) {
 	if err := t.conn.Exec(copyRows); err != nil {
 		var e *Error
 		if errors.As(err, &e) && e.Primary() == codeConstraint {
-			err = &RowError{Table: t.target.Table, Msg: e.Msg, Err: e}
+			err = t.copyError(e)
 		}
 		return fail(err)
 	}
