@@ -12,7 +12,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-sql/sluice/connector/jdbc/sqlite"
 	"github.com/sluice-sql/sluice/expr"
+	"github.com/sluice-sql/sluice/types"
 )
 
 var update = flag.Bool("update", false, "print the pages again")
@@ -54,4 +56,47 @@ func TestFunctions(t *testing.T) {
 		fmt.Fprintf(&b, "| `%s` | %s | `%s` | `%s` |\n", cell(a.Syntax), cell(a.Doc), cell(a.Example), cell(a.Result))
 	}
 	check(t, "functions.md", b.String())
+}
+
+func TestSQLiteTypes(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("# SQLite: how types are stored and read\n\nPrinted from `connector/jdbc/sqlite`.\n\n" +
+		"## Written by CREATE TABLE and CREATE TABLE AS\n\n" +
+		"The declared type's affinity never touches a value, and it reads back as the same type.\n\n" +
+		"| SQL type | declared as | values kept as |\n|---|---|---|\n")
+	for _, typ := range []types.Type{
+		types.Of(types.Boolean), types.Of(types.TinyInt), types.Of(types.SmallInt), types.Of(types.Int), types.Of(types.BigInt),
+		types.Of(types.Float), types.Of(types.Double), types.DecimalOf(10, 2), types.DecimalOf(38, 18),
+		types.WithPrecision(types.Char, 3), types.WithPrecision(types.VarChar, 20), types.String(),
+		types.WithPrecision(types.Binary, 4), types.WithPrecision(types.VarBinary, 8), types.Bytes(),
+		types.Of(types.Date), types.WithPrecision(types.Time, 0), types.WithPrecision(types.Time, 3),
+		types.WithPrecision(types.Timestamp, 0), types.WithPrecision(types.Timestamp, 6), types.WithPrecision(types.Timestamp, 9),
+		types.WithPrecision(types.TimestampLTZ, 3), types.Of(types.IntervalDayTime), types.Of(types.IntervalYearMonth),
+	} {
+		declared, reason := sqlite.DeclaredType(typ)
+		kept := sqlite.StoredForm(typ)
+		if declared == "" {
+			declared, kept = "refused", reason
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", typ, declared, kept)
+	}
+	b.WriteString("\nNaN cannot be stored and fails at its row; -0.0 is stored as 0.0, which is equal in SQL.\n\n" +
+		"## Read from existing files\n\n" +
+		"The first match decides, whatever the case. A column whose declared type says nothing (views' columns\n" +
+		"among them) has the type of its first 1,000 values. A value that does not fit is an error with table,\n" +
+		"column, row and value; `'sqlite.misfit' = 'null'` makes it NULL, and `'sqlite.columns.<column>' = 'STRING'`\n" +
+		"reads the column as text.\n\n| declared | read as |\n|---|---|\n")
+	for _, declared := range []string{"INTEGER", "INT", "BIGINT", "MEDIUMINT", "UNSIGNED BIG INT", "NVARCHAR(160)", "CHARACTER VARYING", "CLOB",
+		"TEXT", "BLOB", "NUMERIC(10,2)", "DECIMAL(12,2)", "NUMERIC", "REAL", "FLOAT", "DOUBLE PRECISION", "DATE", "DATETIME",
+		"TIMESTAMP", "TIMESTAMP(3)", "TIME", "BOOL", "BOOLEAN", "MONEY", ""} {
+		read := "by its first 1,000 values"
+		if typ, ok := sqlite.ReadType(declared); ok {
+			read = typ.String()
+		}
+		if declared == "" {
+			declared = "(none)"
+		}
+		fmt.Fprintf(&b, "| %s | %s |\n", declared, read)
+	}
+	check(t, "sqlite.md", b.String())
 }
