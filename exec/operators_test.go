@@ -161,13 +161,12 @@ func aggregates() []job.Agg {
 
 func aggregateModel(rows [][]any, keys func(r []any) []any, distinct bool) [][]any {
 	type group struct {
-		key       []any
-		n, nx     int
-		sum, max  any
-		min       any
-		late      any
-		seen      map[any]bool
-		nDistinct int
+		key      []any
+		n, nx    int
+		sum, max any
+		min      any
+		late     any
+		seen     map[any]bool
 	}
 	add := func(a any, x int) any {
 		if a == nil {

@@ -142,11 +142,11 @@ func (f fakeRows) Table(_ context.Context, def connector.TableDef, _ *connector.
 	f.c.opened++
 	switch {
 	case def.Identifier.Object == "write_only":
-		return fakeSink{fakeTable{f.c}}, nil
+		return fakeSink{fakeTable(f)}, nil
 	case def.Identifier.Object == "read_only":
-		return fakeSource{fakeTable{f.c}}, nil
+		return fakeSource{fakeTable(f)}, nil
 	}
-	return fakeBoth{fakeTable{f.c}}, nil
+	return fakeBoth{fakeTable(f)}, nil
 }
 
 type fakeTable struct{ c *fakeCatalog }

@@ -152,9 +152,7 @@ func corpus(t testing.TB) []string {
 			}
 			if s := strings.Join(lines, "\n"); s != "" {
 				list = append(list, s)
-				for _, line := range lines {
-					list = append(list, line)
-				}
+				list = append(list, lines...)
 			}
 		}
 	}
