@@ -123,7 +123,7 @@ func start(args []string, stdin, stdout, stderr *os.File) int {
 		Clock:    time.Now,
 		TempDir:  os.TempDir(),
 		StateDir: stateDir(),
-		Memory:   connector.NewMemory(memoryBudget()),
+		Memory:   connector.NewMemoryOf(memoryBudget),
 		Files:    connector.NewFiles(),
 		Out:      screen.Out(),
 		Err:      screen.Err(),

@@ -21,6 +21,7 @@ type Env struct {
 // Memory is a budget: whoever keeps rows reserves first.
 type Memory struct {
 	mu    sync.Mutex
+	find  func() int64 // gives the limit when it is first asked for; nil once it has
 	limit int64
 	used  int64
 	peak  int64
@@ -28,6 +29,17 @@ type Memory struct {
 
 // NewMemory returns a budget of limit bytes.
 func NewMemory(limit int64) *Memory { return &Memory{limit: limit} }
+
+// NewMemoryOf returns a budget of as many bytes as find says, which is called when that first matters:
+// asking the machine takes longer than a small statement.
+func NewMemoryOf(find func() int64) *Memory { return &Memory{find: find} }
+
+// settle finds the limit. The caller holds the lock.
+func (m *Memory) settle() {
+	if m.find != nil {
+		m.limit, m.find = m.find(), nil
+	}
+}
 
 // MemoryError says that a reservation would exceed the budget.
 type MemoryError struct{ Want, Used, Limit int64 }
@@ -42,6 +54,7 @@ func (e *MemoryError) Error() string {
 func (m *Memory) Reserve(n int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.settle()
 	if n > 0 && m.used+n > m.limit {
 		return &MemoryError{n, m.used, m.limit}
 	}
@@ -51,10 +64,10 @@ func (m *Memory) Reserve(n int64) error {
 }
 
 // Limit returns the budget in bytes.
-func (m *Memory) Limit() int64 { m.mu.Lock(); defer m.mu.Unlock(); return m.limit }
+func (m *Memory) Limit() int64 { m.mu.Lock(); defer m.mu.Unlock(); m.settle(); return m.limit }
 
 // SetLimit changes the budget.
-func (m *Memory) SetLimit(n int64) { m.mu.Lock(); defer m.mu.Unlock(); m.limit = n }
+func (m *Memory) SetLimit(n int64) { m.mu.Lock(); defer m.mu.Unlock(); m.limit, m.find = n, nil }
 
 // Used returns the bytes reserved now.
 func (m *Memory) Used() int64 { m.mu.Lock(); defer m.mu.Unlock(); return m.used }

@@ -122,7 +122,7 @@ type options struct {
 	table []Option
 	env   *connector.Env
 	zone  string // the machine's
-	mem   int64  // the budget the process started with
+	mem   int64  // the budget the process started with; 0: not asked for yet
 
 	mu   sync.Mutex
 	set  map[string]string
@@ -134,7 +134,7 @@ type options struct {
 }
 
 func newOptions(env *connector.Env) *options {
-	return &options{table: Options(), env: env, zone: localZone(env.Clock()), mem: env.Memory.Limit(),
+	return &options{table: Options(), env: env, zone: localZone(env.Clock()),
 		set: map[string]string{}, idle: map[string]string{}}
 }
 
@@ -164,10 +164,18 @@ func (o *options) value(key string) (string, bool) {
 	case keyZone:
 		return o.zone, true
 	case keyMemory:
-		return formatSize(o.mem), true
+		return formatSize(o.budget()), true
 	}
 	opt, ok := o.lookup(key)
 	return opt.Default, ok
+}
+
+// budget returns the memory budget that the process started with. The caller holds the lock.
+func (o *options) budget() int64 {
+	if o.mem == 0 {
+		o.mem = o.env.Memory.Limit()
+	}
+	return o.mem
 }
 
 // number returns the value of an Integer option.
@@ -201,10 +209,11 @@ func (s *Session) setOption(key, value string) (warning string, err error) {
 		return "", fmt.Errorf("option '%s' = '%s': %w", key, connector.ScrubURL(value), err)
 	}
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.set[key] = kept
-	o.mu.Unlock()
 	if key == keyMemory {
 		n, _ := parseSize(kept)
+		o.budget() // is asked for before it is changed
 		o.env.Memory.SetLimit(n)
 	}
 	return "", nil
@@ -272,7 +281,7 @@ func (s *Session) reset(st *sqlparse.Reset) (*Result, error) {
 	if st.Key == nil {
 		clear(o.set)
 		clear(o.idle)
-		o.env.Memory.SetLimit(o.mem)
+		o.env.Memory.SetLimit(o.budget())
 		return &Result{Kind: OK}, nil
 	}
 	key := st.Key.Text
@@ -283,7 +292,7 @@ func (s *Session) reset(st *sqlparse.Reset) (*Result, error) {
 	delete(o.set, key)
 	delete(o.idle, key)
 	if key == keyMemory {
-		o.env.Memory.SetLimit(o.mem)
+		o.env.Memory.SetLimit(o.budget())
 	}
 	return &Result{Kind: OK}, nil
 }
