@@ -3,6 +3,7 @@ package jdbc
 import (
 	"context"
 	"errors"
+	"math/rand"
 	"os"
 	"path/filepath"
 	"sync"
@@ -77,6 +78,29 @@ func TestCases(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "text 0.1234567890123456789012345, text 100.0000000000000000000000000", one(t, path, "SELECT group_concat(typeof(d) || ' ' || d, ', ') FROM t"))
 	})
+	t.Run("C11", func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "shop.db")
+		exe(t, path, "CREATE TABLE t (i INT, at TIMESTAMP, u)",
+			"INSERT INTO t VALUES ('x', 1598313600, 1), ('', '2024-01-02 03:04:05.123456', 'two'), (1.5, 'soon', 3.0), (NULL, NULL, NULL), (x'00ff', NULL, NULL), (9007199254740993, NULL, NULL), (7, NULL, NULL)")
+		read := func(kv ...string) ([]string, error) {
+			p := map[string]string{"base-url": "jdbc:sqlite:" + path}
+			for i := 0; i < len(kv); i += 2 {
+				p[kv[i]] = kv[i+1]
+			}
+			return readRows(open(t, p), at)
+		}
+		_, err := read()
+		require.EqualError(t, err, "table t, column i, rowid 1: the TEXT value 'x' is not of type INT; set the option 'sqlite.misfit' = 'null' to read such cells as NULL, or 'sqlite.columns.i' = 'STRING' to read the column as text")
+		got, err := read("sqlite.misfit", "null")
+		require.NoError(t, err)
+		require.Equal(t, []string{"-|-|1", "-|2024-01-02 03:04:05.123456|two", "-|-|3.0", "-|-|-", "-|-|-", "-|-|-", "7|-|-"}, got)
+		got, err = read("sqlite.columns.t.i", "STRING", "sqlite.columns.at", "STRING")
+		require.NoError(t, err)
+		require.Equal(t, []string{"x|1598313600|1", "|2024-01-02 03:04:05.123456|two", "1.5|soon|3.0", "-|-|-", "X'00FF'|-|-", "9007199254740993|-|-", "7|-|-"}, got)
+		got, err = read("sqlite.misfit", "null", "sqlite.temporal-numbers", "unix-seconds")
+		require.NoError(t, err)
+		require.Equal(t, "-|2020-08-25 00:00:00.000000|1", got[0])
+	})
 	t.Run("C13", func(t *testing.T) {
 		for _, c := range []func(*testing.T) (catalog.Catalog, string){
 			func(t *testing.T) (catalog.Catalog, string) { return shop(t) },
@@ -119,6 +143,25 @@ func TestCases(t *testing.T) {
 		_, err := run(insert(t, c), rows(1499, bad))
 		require.ErrorIs(t, err, bad)
 		require.Equal(t, "0", one(t, path, "SELECT count(*) FROM t"))
+	})
+	t.Run("C18", func(t *testing.T) {
+		c, path := shop(t, "CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1), (2), (3)")
+		random := rand.New(rand.NewSource(18))
+		for range 100 {
+			ctx, cancel := context.WithCancel(ctx)
+			tx := insert(t, c)
+			require.NoError(t, tx.Begin(ctx, connector.NewJobID()))
+			w, err := tx.Writer(ctx, 0)
+			require.NoError(t, err)
+			time.AfterFunc(time.Duration(random.Intn(3000))*time.Microsecond, cancel)
+			err = w.Write(ctx, rows(1_000_000_000, nil))
+			require.ErrorIs(t, err, context.Canceled)
+			require.NoError(t, tx.Abort(context.Background()))
+		}
+		require.Equal(t, "3", one(t, path, "SELECT count(*) FROM t"))
+		_, err := run(insert(t, c), rows(10, nil))
+		require.NoError(t, err)
+		require.Equal(t, "13", one(t, path, "SELECT count(*) FROM t"))
 	})
 	t.Run("C19/two into one file", func(t *testing.T) {
 		c, path := shop(t)

@@ -346,3 +346,52 @@ func rows(n int, fail error) func() (*column.Batch, error) {
 		return b, nil
 	}
 }
+
+// readRows reads a whole table, cells joined by | and NULL as -.
+func readRows(c catalog.Catalog, at catalog.ObjectPath) ([]string, error) {
+	ctx := context.Background()
+	def, err := c.Table(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	tab, err := c.Factory().Table(ctx, def.Def(connector.ObjectIdentifier{Catalog: "shop", Database: at.Database, Object: at.Object}), &connector.Env{})
+	if err != nil {
+		return nil, err
+	}
+	var all []int
+	for i := range def.Schema.Columns {
+		all = append(all, i)
+	}
+	src, err := tab.(connector.Scannable).Source(ctx, connector.Scan{Columns: all, Limit: -1})
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	splits, err := src.Splits(ctx, 1)
+	if err != nil {
+		return nil, err
+	}
+	r, err := src.Reader(ctx, splits)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var list []string
+	b := &column.Batch{}
+	for st := connector.More; st != connector.End; {
+		if st, err = r.Read(ctx, b); err != nil {
+			return list, err
+		}
+		for i := range b.N {
+			cells := make([]string, len(b.Cols))
+			for j, v := range b.Cols {
+				cells[j] = "-"
+				if !v.IsNull(i) {
+					cells[j] = string(column.AppendText(nil, v, i, nil))
+				}
+			}
+			list = append(list, strings.Join(cells, "|"))
+		}
+	}
+	return list, nil
+}
