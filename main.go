@@ -20,6 +20,7 @@ import (
 	jdbccatalog "github.com/sluice-sql/sluice/catalog/jdbc"
 	memorycatalog "github.com/sluice-sql/sluice/catalog/memory"
 	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/connector/jdbc"
 	"github.com/sluice-sql/sluice/repl"
 	"github.com/sluice-sql/sluice/session"
 )
@@ -32,9 +33,10 @@ func catalogs() []catalog.Factory {
 	return []catalog.Factory{memorycatalog.Factory{}, jdbccatalog.Factory{}}
 }
 
-// connectors are what a table's 'connector' option can name. There are none yet: tables live in
-// catalogs that keep their rows themselves.
-func connectors() []connector.Factory { return nil }
+// connectors are what a table's 'connector' option can name.
+func connectors() []connector.Factory {
+	return []connector.Factory{jdbc.Connector{}}
+}
 
 const usage = `sluice — SQL shell and engine: Flink's SQL, tables made all or nothing
 
