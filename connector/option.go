@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"sync"
 )
 
 // Option declares one key of a connector's, format's or catalog's WITH clause.
@@ -121,14 +122,19 @@ func Printable(declared []Option, key, value string) string {
 	return printable(o, value)
 }
 
+// The patterns are compiled at first use: most runs of the program never print an option.
 var (
-	urlUser  = regexp.MustCompile(`(://[^/?#:@\s]*):[^/?#@\s]*@`)
-	urlParam = regexp.MustCompile(`(?i)((?:password|passwd|pwd|secret|token|api-?key|access-?key|sslpassword|passphrase)=)[^&;\s']*`)
+	urlUser = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(://[^/?#:@\s]*):[^/?#@\s]*@`)
+	})
+	urlParam = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)((?:password|passwd|pwd|secret|token|api-?key|access-?key|sslpassword|passphrase)=)[^&;\s']*`)
+	})
 )
 
 // ScrubURL hides the passwords in a URL or connection string.
 func ScrubURL(s string) string {
-	return urlParam.ReplaceAllString(urlUser.ReplaceAllString(s, "$1:"+Mask+"@"), "$1"+Mask)
+	return urlParam().ReplaceAllString(urlUser().ReplaceAllString(s, "$1:"+Mask+"@"), "$1"+Mask)
 }
 
 func contains(list []string, s string) bool {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,7 +27,7 @@ type history struct {
 const historyLines = 1000
 
 // optionValue finds the text literals that stand behind an equals sign.
-var optionValue = regexp.MustCompile(`=\s*'(?:[^']|'')*'`)
+var optionValue = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`=\s*'(?:[^']|'')*'`) })
 
 // withoutValues masks every such literal. It is for statements that do not parse, of which nobody can
 // tell where a secret stands; when they are no definitions they hold none.
@@ -35,7 +36,7 @@ func withoutValues(sql string) string {
 	if word == "SELECT" || word == "INSERT" || word == "WITH" || word == "VALUES" {
 		return sql
 	}
-	return optionValue.ReplaceAllString(sql, "= '****'")
+	return optionValue().ReplaceAllString(sql, "= '****'")
 }
 
 // lock opens the file under a lock that ends with its Close.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/sluice-sql/sluice/connector"
@@ -145,7 +146,8 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+// castagnoli is made at the first journal, not at every start of the program.
+var castagnoli = sync.OnceValue(func() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) })
 
 func (l *Log) write(r Record) error {
 	payload, err := json.Marshal(r)
@@ -155,7 +157,7 @@ func (l *Log) write(r Record) error {
 	b := binary.LittleEndian.AppendUint32(nil, uint32(len(payload)))
 	b = append(b, byte(r.Type))
 	b = append(b, payload...)
-	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli()))
 	if _, err := l.f.WriteAt(b, l.at); err != nil {
 		return err
 	}
@@ -204,7 +206,7 @@ func parse(data []byte) ([]Record, error) {
 			break
 		}
 		body, sum := data[:5+n], binary.LittleEndian.Uint32(data[5+n:])
-		if crc32.Checksum(body, castagnoli) != sum {
+		if crc32.Checksum(body, castagnoli()) != sum {
 			break
 		}
 		r := Record{Type: Type(body[4])}
