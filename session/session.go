@@ -161,6 +161,11 @@ func (s *Session) Execute(ctx context.Context, t Text) (*Result, error) {
 	}
 	res, err := s.run(ctx, x)
 	if err != nil {
+		// What failed because of the cancel may say anything; a job says itself how it ended.
+		var ended *exec.Error
+		if ctx.Err() != nil && !errors.As(err, &ended) {
+			err = ctx.Err()
+		}
 		return nil, s.fail(x, err)
 	}
 	res.x, res.session, res.began = x, s, began
