@@ -240,4 +240,29 @@ func TestCases(t *testing.T) {
 		t.Logf("canceled %d, finished %d of %d", canceled, finished, *cancels)
 		require.Positive(t, canceled)
 	})
+	t.Run("C20", func(t *testing.T) {
+		bin := buildSluice(t)
+		target := filepath.Join(t.TempDir(), "target.db")
+		execSQLite(t, target, "CREATE TABLE keep (a)")
+		for range 3 {
+			runs := make(chan run, 8)
+			for range 8 {
+				go func() {
+					runs <- runSluice(t, bin, catalogSQL("d", target)+
+						"CREATE TABLE IF NOT EXISTS d.target.t AS SELECT 1 AS a UNION ALL SELECT 2;", -1, 0)
+				}()
+			}
+			creators, notices := 0, 0
+			for range 8 {
+				r := <-runs
+				require.Equal(t, 0, r.code, r.stderr)
+				creators += strings.Count(r.stderr, "2 rows written")
+				notices += strings.Count(r.stderr, "already exists in Catalog d")
+			}
+			require.Equal(t, 1, creators)
+			require.Equal(t, 7, notices)
+			require.Equal(t, "2", queryText(t, target, "SELECT count(*) FROM t"))
+			execSQLite(t, target, "DROP TABLE t")
+		}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -236,7 +237,7 @@ func (j *Job) run() {
 	}
 	j.fail(err)
 	j.closeLeaves()
-	j.conclude(j.abort(created), nil)
+	j.conclude(j.abort(created, err), nil)
 }
 
 // create reserves the targets; it returns the hooks whose OnCreated was entered.
@@ -372,7 +373,7 @@ func (j *Job) finish(created []hooks.JobStatusHook) {
 			j.mu.Lock()
 			j.cause, j.state = &e, Failing
 			j.mu.Unlock()
-			j.conclude(j.abort(created[i:]), nil)
+			j.conclude(j.abort(created[i:], nil), nil)
 			return
 		}
 		e.Msg = "it is not known whether the rows were committed: " + e.Msg
@@ -384,8 +385,9 @@ func (j *Job) finish(created []hooks.JobStatusHook) {
 }
 
 // abort calls the hooks' OnCanceled or OnFailed and returns the final state. What fails here is added to
-// the first cause, which it never hides.
-func (j *Job) abort(entered []hooks.JobStatusHook) State {
+// the first cause, which it never hides. last is the error that ended the job's work: after a cancel it may
+// tell what was being waited for.
+func (j *Job) abort(entered []hooks.JobStatusHook, last error) State {
 	j.mu.Lock()
 	cause := j.cause
 	j.mu.Unlock()
@@ -405,7 +407,12 @@ func (j *Job) abort(entered []hooks.JobStatusHook) State {
 	}
 	e := *toError(cause, "")
 	if canceled {
-		e = Error{Msg: "the job was canceled", Row: -1, Err: errCanceled}
+		e = Error{Msg: errCanceled.Error(), Row: -1, Err: errCanceled}
+		if last != nil {
+			if why := toError(last, "").Msg; !strings.Contains(why, "canceled") {
+				e.Msg += ": " + why
+			}
+		}
 	}
 	if len(errs) > 0 {
 		all := errors.Join(errs...)

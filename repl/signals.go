@@ -54,8 +54,10 @@ func (g *signals) listen() {
 	}()
 }
 
-// close ends listening and waits for the last signal to be handled.
+// close ends listening and waits for the last signal to be handled. The program is about to leave with an
+// exit code that is decided: a signal from here on must not change it.
 func (g *signals) close() {
+	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGCONT)
 	signal.Stop(g.ch)
 	close(g.ch)
 	<-g.done

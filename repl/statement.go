@@ -101,7 +101,7 @@ func (sh *shell) print(ctx context.Context, res *session.Result, rows rows) outc
 				if err := sh.screen.Flush(); err != nil {
 					return sh.unwritable(err)
 				}
-				sh.screen.message(fmt.Sprintf("[INFO] Query canceled, received a total of %s.\n", count(n)))
+				sh.screen.message(visible(fmt.Sprintf("[INFO] Query %s, received a total of %s.\n", e.Msg, count(n))))
 				return canceled
 			}
 			return sh.report(err)
@@ -155,7 +155,7 @@ func (sh *shell) report(err error) outcome {
 	var e *session.Error
 	if errors.As(err, &e) {
 		if e.Canceled {
-			sh.screen.message("[INFO] The statement was canceled.\n")
+			sh.screen.message(visible("[INFO] The statement was " + e.Msg + ".\n"))
 			return canceled
 		}
 		if r := e.Render(); r != "" {

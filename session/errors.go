@@ -20,7 +20,8 @@ type Error struct {
 	// Line and Column, from 1, are the place in the script at fault; where no part of the text is at
 	// fault it is the statement's start.
 	Line, Column int
-	// Canceled is set when the user's cancel ended the statement.
+	// Canceled is set when the user's cancel ended the statement. Msg is then "canceled", or "canceled: "
+	// and what the statement was waiting for.
 	Canceled bool
 	// InDoubt is set when a commit's outcome is not known.
 	InDoubt bool
@@ -75,7 +76,9 @@ func (s *Session) fail(x *execution, err error) *Error {
 	switch {
 	case errors.As(err, &run):
 		e.Msg, e.Hint, e.Internal = describeRun(run), run.Hint, run.Internal
-		e.Canceled, e.InDoubt = run.State == exec.Canceled, run.State == exec.InDoubt
+		if e.Canceled, e.InDoubt = run.State == exec.Canceled, run.State == exec.InDoubt; e.Canceled {
+			e.Msg = strings.TrimPrefix(e.Msg, "the job was ")
+		}
 		switch at = spanOf(run.Span); {
 		case at != noPlace || run.Span.Source != 0:
 		case run.Column != "":
@@ -108,6 +111,15 @@ func (s *Session) fail(x *execution, err error) *Error {
 	e.Line, e.Column = src.Position(at.Start)
 	e.rendered = (&sqlparse.Error{Span: at, Msg: e.Msg, Hint: e.Hint}).Render(src)
 	return e
+}
+
+// canceled is the message of a canceled statement, given that of the error it ended with: "canceled", and
+// what it was waiting for if the error says that.
+func canceled(msg string) string {
+	if strings.Contains(msg, "canceled") {
+		return "canceled"
+	}
+	return "canceled: " + msg
 }
 
 // renderPlain is the form of an error without a source line.

@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"errors"
 
+	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/planner"
 	"github.com/sluice-sql/sluice/sqlparse"
 )
@@ -23,7 +25,12 @@ func (s *Session) createTableAs(ctx context.Context, x *execution, st *sqlparse.
 	if plan.Exists {
 		return &Result{Kind: Notice, Message: alreadyExists(plan.Target)}, nil
 	}
-	return s.write(ctx, plan)
+	res, err := s.write(ctx, plan)
+	if st.IfNotExists && errors.Is(err, catalog.ErrTableAlreadyExist) {
+		// Another session was faster between planning and the commit. Nothing of ours is left.
+		return &Result{Kind: Notice, Message: alreadyExists(plan.Target)}, nil
+	}
+	return res, err
 }
 
 // write runs the job of an INSERT or CREATE TABLE AS to its end.

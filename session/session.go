@@ -161,12 +161,13 @@ func (s *Session) Execute(ctx context.Context, t Text) (*Result, error) {
 	}
 	res, err := s.run(ctx, x)
 	if err != nil {
-		// What failed because of the cancel may say anything; a job says itself how it ended.
+		e := s.fail(x, err)
+		// What failed after a cancel failed because of it; a job says itself how it ended.
 		var ended *exec.Error
 		if ctx.Err() != nil && !errors.As(err, &ended) {
-			err = ctx.Err()
+			e.Canceled, e.Msg = true, canceled(e.Msg)
 		}
-		return nil, s.fail(x, err)
+		return nil, e
 	}
 	res.x, res.session, res.began = x, s, began
 	res.Elapsed = s.env.Clock().Sub(began)
