@@ -26,7 +26,7 @@ func (l *limit) process(b *column.Batch, out emit) error {
 	l.skip -= from
 	to := rows
 	if l.left >= 0 {
-		to = min(to, from+l.left)
+		to = from + min(rows-from, l.left)
 		l.left -= to - from
 	}
 	if from < to {

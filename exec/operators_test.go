@@ -466,7 +466,8 @@ func TestSort(t *testing.T) {
 			want := text(sortModel(rows, like, c.at))
 			eachShape(t, func(t *testing.T, w *world, s shape) {
 				w.add("t", columns(ts...), rows, 300).shared = s.shared
-				for _, n := range [][2]int64{{-1, 0}, {-1, 17}, {0, 0}, {10, 0}, {10, 5}, {1000, 700}, {5000, 0}, {5, 4000}} {
+				for _, n := range [][2]int64{{-1, 0}, {-1, 17}, {0, 0}, {10, 0}, {10, 5}, {1000, 700}, {5000, 0}, {5, 4000},
+					{math.MaxInt64, 0}, {math.MaxInt64, 17}, {17, math.MaxInt64}, {math.MaxInt64, math.MaxInt64}} {
 					if n[0] != -1 && s.batchRows == 7 {
 						continue // enough of it
 					}

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -69,7 +70,8 @@ func TestCopyTable(t *testing.T) {
 
 func TestLimit(t *testing.T) {
 	rows := numbers(10_000, 100, 3)
-	for _, c := range []struct{ count, offset int64 }{{0, 0}, {1, 0}, {10, 3}, {-1, 9_990}, {5_000, 2_000}, {20_000, 0}, {5, 20_000}} {
+	for _, c := range []struct{ count, offset int64 }{{0, 0}, {1, 0}, {10, 3}, {-1, 9_990}, {5_000, 2_000}, {20_000, 0}, {5, 20_000},
+		{math.MaxInt64, 0}, {math.MaxInt64, 3}, {math.MaxInt64 - 2, 3}, {math.MaxInt64, math.MaxInt64}} {
 		eachShape(t, func(t *testing.T, w *world, s shape) {
 			w.add("t", columns(integer, integer, str), rows, 300).shared = s.shared
 			p := w.plan(s.parallelism, s.batchRows)
@@ -79,7 +81,7 @@ func TestLimit(t *testing.T) {
 			from := min(c.offset, 10_000)
 			to := int64(10_000)
 			if c.count >= 0 {
-				to = min(to, from+c.count)
+				to = from + min(to-from, c.count)
 			}
 			require.Equal(t, text(rows[from:to]), text(got))
 		})

@@ -48,7 +48,7 @@ func newSort(w *worker, spec *job.Sort, in []types.Type, env *expr.Env, m *memor
 	s := &sorter{w: w, types: in, memory: m, count: spec.Count, offset: spec.Offset, keep: -1}
 	if s.count >= 0 {
 		s.keep = s.count + s.offset
-		if s.keep < 0 {
+		if s.keep < 0 { // beyond 64 bits
 			s.keep = math.MaxInt64
 		}
 	}
@@ -111,7 +111,7 @@ func (s *sorter) process(b *column.Batch, _ emit) error {
 	if err := s.memory.hold(s.bytes()); err != nil {
 		return err
 	}
-	if s.keep >= 0 && int64(s.rows.n) > 2*s.keep+2*column.DefaultRows && s.keep < math.MaxInt64/4 {
+	if s.keep >= 0 && s.keep < math.MaxInt64/4 && int64(s.rows.n) > 2*s.keep+2*column.DefaultRows {
 		return s.shrink()
 	}
 	return nil
@@ -199,7 +199,7 @@ func (s *sorter) finish(out emit) error {
 	s.rows.freeze()
 	from, to := min(s.offset, int64(len(s.entries))), int64(len(s.entries))
 	if s.count >= 0 {
-		to = min(to, from+s.count)
+		to = from + min(to-from, s.count)
 	}
 	s.out = newSlot(s.types)
 	ids := make([]uint32, 0, column.DefaultRows)
