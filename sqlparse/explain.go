@@ -46,7 +46,7 @@ func (p *parser) explain(start int) Statement {
 	case *QueryStatement, *Insert:
 	case *CreateTable:
 		if x.As == nil {
-			p.failAt(x.Span(), "EXPLAIN of "+x.Form()+", expected "+explainable, "")
+			p.failAt(at.span(), "found "+x.Form()+" without AS behind EXPLAIN, expected "+explainable, "")
 		}
 	case nil:
 	default:

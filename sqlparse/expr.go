@@ -850,6 +850,11 @@ func (p *parser) paren() Expr {
 		return &Row{p.pos(start), false, items}
 	}
 	p.expectOp(")")
+	if b, ok := e.(*Binary); ok && b.Op == OpSub && p.tok.reserved && unitName(p.tok.kw) != "" {
+		unit := unitName(p.tok.kw)
+		p.failAt(Span{start, p.tok.end}, "The interval (x - y) "+unit+" is not supported yet",
+			"TIMESTAMPDIFF("+unit+", y, x) counts whole units")
+	}
 	return e
 }
 

@@ -116,7 +116,7 @@ func (l *lexer) word(i int) token {
 	}
 	t := l.token(tokWord, i, scanWord(s, i))
 	t.kw, t.reserved = lookupKeyword(t.text)
-	if t.kw == "" && !isASCII(t.text) && strings.ContainsAny(t.text, invisible) {
+	if t.kw == "" && !isASCII(t.text) && strings.ContainsAny(t.text, invisible+curlyQuotes) {
 		t.kind = tokBad
 	}
 	return t
@@ -124,7 +124,33 @@ func (l *lexer) word(i int) token {
 
 // invisible are characters that look like a space, or like nothing, and would
 // make a name of what surrounds them: text pasted from a page has them.
-const invisible = "\u00a0\u200b\u200c\u200d\u2060\u3000\ufeff"
+const invisible = "\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u200c\u200d\u202f\u205f\u2060\u3000\ufeff"
+
+// invisibleName names one of them.
+func invisibleName(r rune) string {
+	switch r {
+	case 0x00a0:
+		return "no-break space"
+	case 0x200b:
+		return "zero-width space"
+	case 0x200c:
+		return "zero-width non-joiner"
+	case 0x200d:
+		return "zero-width joiner"
+	case 0x202f:
+		return "narrow no-break space"
+	case 0x2060:
+		return "word joiner"
+	case 0x3000:
+		return "ideographic space"
+	case 0xfeff:
+		return "byte order mark"
+	}
+	return "typographic space"
+}
+
+// curlyQuotes are the quotes that word processors make of ' and ".
+const curlyQuotes = "‘’‚‛“”„‟"
 
 func isASCII(s string) bool {
 	for i := range len(s) {
@@ -232,10 +258,15 @@ func badToken(t token) *Error {
 		e.Msg = "found " + quoteFound(t.text) + ", expected a number"
 		e.Hint = "a name that starts with a digit is written in back-quotes"
 	case isWordStart(c):
-		at := strings.IndexAny(t.text, invisible)
-		_, n := utf8.DecodeRuneInString(t.text[at:])
+		at := strings.IndexAny(t.text, invisible+curlyQuotes)
+		r, n := utf8.DecodeRuneInString(t.text[at:])
 		e.Span = Span{t.start + at, t.start + at + n}
-		e.Msg = "found an invisible character that is no space"
+		if strings.ContainsRune(curlyQuotes, r) {
+			e.Msg = fmt.Sprintf("found the typographic quote %c, which is not part of SQL", r)
+			e.Hint = "write strings in straight single quotes: 'text'"
+			break
+		}
+		e.Msg = fmt.Sprintf("found an invisible character that is no space: U+%04X, %s", r, invisibleName(r))
 		e.Hint = "type the space anew; in names it needs back-quotes"
 	case c == '!':
 		e.Msg, e.Hint = `found "!"`, "not equal is <> or !="
@@ -254,6 +285,9 @@ func isClosed(s string) bool {
 	s = s[1:]
 	return (len(s)-len(strings.TrimRight(s, string(quote))))%2 == 1
 }
+
+// hintMetaCommand answers the commands of other databases' shells.
+const hintMetaCommand = "SHOW TABLES; lists the tables, DESCRIBE t; a table's columns, HELP; all statements"
 
 const hintDoubleQuote = "use back-quotes for names and single quotes for strings"
 

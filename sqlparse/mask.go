@@ -31,7 +31,9 @@ func MaskSecrets(text string) string {
 			out = []byte(text)
 		}
 		for i := from; i < to; i++ {
-			out[i] = '*'
+			if out[i] != '\n' { // lines stay lines
+				out[i] = '*'
+			}
 		}
 	}
 	var before, last token // the two tokens before t
@@ -50,6 +52,50 @@ func MaskSecrets(text string) string {
 			}
 		}
 		before, last = last, t
+	}
+	if out == nil {
+		return text
+	}
+	return string(out)
+}
+
+// Masked reports, for MaskSpans, the bytes of a piece of text to mask.
+type Masked func(piece string) []Span
+
+// MaskSpans returns the text with the bytes replaced by asterisks that the
+// functions name in its strings and in its comments; names, numbers and keywords
+// stay. A nil function leaves its pieces alone. The result has the same length
+// and the same lines.
+func MaskSpans(text string, inStrings, inComments Masked) string {
+	var out []byte
+	apply := func(f Masked, from, to int) {
+		if f == nil || from >= to {
+			return
+		}
+		for _, s := range f(text[from:to]) {
+			if out == nil {
+				out = []byte(text)
+			}
+			for i := from + s.Start; i < from+s.End; i++ {
+				if out[i] != '\n' {
+					out[i] = '*'
+				}
+			}
+		}
+	}
+	l := lexer{src: text, pos: skipBOM(text)}
+	for last := 0; ; {
+		t := l.next()
+		apply(inComments, last, t.start) // comments and spaces
+		if t.kind == tokEOF {
+			break
+		}
+		if from, to, ok := stringContent(t); ok {
+			apply(inStrings, from, to)
+		} else if t.kind == tokBad {
+			apply(inComments, t.start, t.end)
+		}
+		last = t.end
 	}
 	if out == nil {
 		return text

@@ -108,6 +108,10 @@ func (p *parser) next() {
 		p.tok = p.lex.next()
 	}
 	if p.tok.kind == tokBad {
+		if p.prev == 0 && p.tok.text[0] == '\\' {
+			p.failAt(p.tok.span(), `found "\", expected a statement`, hintMetaCommand)
+			return
+		}
 		p.fail(badToken(p.tok))
 	}
 }
@@ -154,8 +158,19 @@ func (p *parser) unexpected(expected string) {
 		}
 	case t.reserved && expectsName(expected):
 		e.Hint = fmt.Sprintf("%s is a reserved word; to use it as a name write `%s`", t.kw, t.text)
-	case t.kw == "MINUS" || t.kw == "EXCEPT":
 	}
+	p.misspelt(e, expected)
+	p.fail(e)
+}
+
+// commaMissing fails at the current token where the next item of a list starts
+// without a comma.
+func (p *parser) commaMissing(expected string) {
+	if p.err != nil {
+		return
+	}
+	e := &Error{Span: p.tok.span(), Msg: "found " + p.found(p.tok) + ", expected " + expected, Hint: "a comma may be missing before it"}
+	p.misspelt(e, expected)
 	p.fail(e)
 }
 
@@ -268,7 +283,7 @@ func (p *parser) listGoesOn() bool {
 		return false
 	}
 	if p.err == nil && (p.tok.kind == tokWord && !p.tok.reserved || p.tok.kind >= tokQuoted && p.tok.kind <= tokBinary) {
-		p.failAt(p.tok.span(), "found "+p.found(p.tok)+`, expected "," or ")"`, "a comma may be missing before it")
+		p.commaMissing(`"," or ")"`)
 		return false
 	}
 	p.unexpected(`"," or ")"`)

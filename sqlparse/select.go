@@ -99,7 +99,7 @@ func (p *parser) selectQuery() Query {
 	if p.accept("FROM") {
 		s.From = p.from()
 	} else if p.err == nil && (p.tok.kind == tokNumber || p.tok.kind == tokString || p.isOp("(") || p.isIdent()) {
-		p.failAt(p.tok.span(), "found "+p.found(p.tok)+`, expected ",", FROM or the end of the query`, "a comma may be missing before it")
+		p.commaMissing(`",", FROM or the end of the query`)
 	}
 	if p.accept("WHERE") {
 		s.Where = p.expr()

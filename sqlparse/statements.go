@@ -259,6 +259,8 @@ func (p *parser) notAStatement() {
 		}
 		if s := Nearest(t.text, first); s != "" {
 			e.Hint = "did you mean " + s + "?"
+		} else if t.text == "." {
+			e.Hint = hintMetaCommand
 		} else {
 			e.Hint = "HELP lists all statements"
 		}

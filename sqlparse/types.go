@@ -295,8 +295,21 @@ func (p *parser) baseType() TypeName {
 		p.unexpected(expectedType)
 		return &ScalarType{}
 	}
+	if !qualified && p.peekIsOp(1, "(") { // no user's type has parameters
+		p.misspeltType()
+		return &ScalarType{}
+	}
 	name := p.objectName(expectedType, 3)
 	return &NamedType{Pos: p.pos(start), Name: name}
+}
+
+// misspeltType fails with the type whose name is nearest.
+func (p *parser) misspeltType() {
+	hint := ""
+	if s := NearestType(p.tok.text); s != "" {
+		hint = "did you mean " + s + "?"
+	}
+	p.failAt(p.tok.span(), "found "+p.found(p.tok)+", expected "+expectedType, hint)
 }
 
 // unknownType fails with the Flink name of a type of other databases.
