@@ -26,7 +26,8 @@ func arithmeticFunctions() []Function {
 	mod.Name, mod.Syntax, mod.Example, mod.Hidden = "MOD", "MOD(value1, value2)", "MOD(-7, 3)", false
 	return []Function{
 		remainder, mod,
-		op('+', "The sum; of a date or time and an interval, the later moment. A sum out of the type's range is an error.",
+		op('+', "The sum; of a date or time and an interval, the later moment, with at least three decimals if the interval is of days to seconds. "+
+			"A sum out of the type's range is an error.",
 			"DATE '2024-01-31' + INTERVAL '1' MONTH", "2024-02-29"),
 		op('-', "The difference; of a date or time and an interval, the earlier moment.", "1.50 - 1", "0.50"),
 		op('*', "The product.", "1.5 * 1.5", "2.25"),
@@ -85,16 +86,10 @@ func bindArithmetic(op byte, args []Expr) ([]types.Type, types.Type, error) {
 			return []types.Type{w, w}, to, nil
 		}
 		return []types.Type{to, to}, to, nil
-	case s.IsTemporal() && t.IsInterval() && (op == '+' || op == '-'):
-		if s.Kind == types.Time && t.Kind == types.IntervalYearMonth {
-			return nil, s, errMismatch
+	case s.IsTemporal() && t.IsInterval(), s.IsInterval() && t.IsTemporal():
+		if to, ok := types.ArithmeticType(op, s, t); ok {
+			return params, to.AsNullable(), nil
 		}
-		return params, s, nil
-	case s.IsInterval() && t.IsTemporal() && op == '+':
-		if t.Kind == types.Time && s.Kind == types.IntervalYearMonth {
-			return nil, t, errMismatch
-		}
-		return params, t, nil
 	case s.IsInterval() && s.Kind == t.Kind && (op == '+' || op == '-'):
 		return params, s, nil
 	case s.IsInterval() && t.IsInteger() && (op == '*' || op == '/'):

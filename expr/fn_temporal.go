@@ -208,7 +208,7 @@ func temporalFunctions() []Function {
 				}
 				if p := map[unit]int{unitMillisecond: 3, unitMicrosecond: 6, unitNanosecond: 9}[u]; t.Kind != types.Date && t.Kind != types.Time {
 					t.Precision = max(t.Precision, p)
-				} else if t.Kind == types.Time && u == unitMillisecond {
+				} else if t.Kind == types.Time && u >= unitMillisecond {
 					t.Precision = 3
 				}
 				return []types.Type{args[0].Type(), n, t}, t, nil

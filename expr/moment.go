@@ -111,9 +111,10 @@ func addInterval(v, d int64, s, interval types.Type) (int64, bool) {
 
 // finest is the type of t's physical form that drops no digit.
 func finest(t types.Type) types.Type {
-	t.Precision = 6
-	if t.PerSecond() > 1_000_000 {
+	if t.Nanos() {
 		t.Precision = 9
+	} else {
+		t.Precision = 6
 	}
 	return t
 }

@@ -145,7 +145,7 @@ func writeCall(b *strings.Builder, c *Call, p int) {
 			write(b, a, q)
 		}
 	case name == "EXTRACT" || (name == "FLOOR" || name == "CEIL") && len(args) == 2 ||
-		name == "TIMESTAMPADD" || name == "TIMESTAMPDIFF" || name == "TRIM" || name == "POSITION":
+		name == "TIMESTAMPADD" || name == "TIMESTAMPDIFF" || name == "TRIM" && len(args) == 3 || name == "POSITION":
 		writeKeyworded(b, name, args)
 	case len(args) == 0 && c.Func.Syntax == name: // CURRENT_DATE
 		b.WriteString(name)

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/types"
 )
 
 // Children returns the direct operands of e; they belong to e.
@@ -249,7 +250,7 @@ func foldLazy(e Expr) Expr {
 // constBool returns the value of a BOOLEAN literal that is not NULL.
 func constBool(e Expr) (value, ok bool) {
 	l, ok := e.(*Literal)
-	if !ok || l.Value.IsNull(0) {
+	if !ok || l.Value.Type.Kind != types.Boolean || l.Value.IsNull(0) {
 		return false, false
 	}
 	return l.Value.Bool[0], true

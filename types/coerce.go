@@ -183,7 +183,8 @@ func commonNumber(a, b Type) Type {
 //     %     precision min(p1-s1, p2-s2) + scale       scale max(s1, s2)
 //
 // Where that makes more than 38 digits, decimals are given up first, but six of them are kept. A date or
-// time plus or minus an interval has its own type; so has an interval times or divided by a number. A
+// time plus or minus an interval has its own type, but with a day-time interval, which counts
+// milliseconds, at least three decimals of a second; so has an interval times or divided by a number. A
 // DATE with a day-time interval stays a DATE: the interval must then be of whole days.
 func ArithmeticType(op byte, a, b Type) (Type, bool) {
 	nullable := a.Nullable() || b.Nullable()
@@ -208,8 +209,11 @@ func arithmetic(op byte, a, b Type) (Type, bool) {
 		if a.IsNumeric() {
 			return arithmetic(op, a, a)
 		}
-		if (a.IsInterval() || a.IsTemporal()) && (op == '+' || op == '-') {
+		if a.IsInterval() && (op == '+' || op == '-') {
 			return a, true
+		}
+		if a.IsTemporal() && (op == '+' || op == '-') {
+			return temporalArithmetic(a, Of(IntervalDayTime))
 		}
 		return Type{}, false
 	case a.IsNumeric() && b.IsNumeric():
@@ -229,6 +233,9 @@ func arithmetic(op byte, a, b Type) (Type, bool) {
 }
 
 func temporalArithmetic(t, interval Type) (Type, bool) {
+	if interval.Kind == IntervalDayTime && t.Kind != Date {
+		t.Precision = max(t.Precision, 3) // the interval counts milliseconds
+	}
 	return t, t.Kind != Time || interval.Kind == IntervalDayTime
 }
 
