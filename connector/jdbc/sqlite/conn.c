@@ -19,6 +19,25 @@ int sl_moved(sqlite3 *db) {
   return moved;
 }
 
+int sl_change_counter(sqlite3 *db, uint32_t *n) {
+  enum { READ_SHORT = 522 };
+  sqlite3_file *f = 0;
+  unsigned char b[4] = {0};
+  int rc = sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &f);
+  if (rc == SQLITE_OK && (f == 0 || f->methods == 0)) rc = SQLITE_ERROR;
+  if (rc == SQLITE_OK) rc = f->methods->read(f, b, sizeof b, 24);
+  if (rc == READ_SHORT) rc = SQLITE_OK;
+  *n = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+  return rc;
+}
+
+int sl_writing(sqlite3 *db) { return sqlite3_txn_state(db, "main") == SQLITE_TXN_WRITE; }
+
+int sl_broken_keys(sqlite3 *db) {
+  int now = 0, high = 0;
+  return sqlite3_db_status(db, SQLITE_DBSTATUS_DEFERRED_FKS, &now, &high, 0) == SQLITE_OK && now != 0;
+}
+
 int sl_prepare(sqlite3 *db, const char *sql, int n, sqlite3_stmt **st, int *tail) {
   const char *end = sql;
   int rc = sqlite3_prepare_v3(db, sql, n, SQLITE_PREPARE_PERSISTENT, st, &end);

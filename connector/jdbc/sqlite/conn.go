@@ -91,7 +91,7 @@ func (c *Conn) Interrupt() {
 }
 
 // InTransaction reports whether a transaction is open; an error may have ended it.
-func (c *Conn) InTransaction() bool { return C.sl_autocommit(c.db) == 0 }
+func (c *Conn) InTransaction() bool { return c.db != nil && C.sl_autocommit(c.db) == 0 }
 
 // Changes is the number of rows that the last INSERT itself stored.
 func (c *Conn) Changes() int64 { return int64(C.sl_changes(c.db)) }
@@ -101,6 +101,22 @@ func (c *Conn) LastRowid() int64 { return int64(C.sl_last_rowid(c.db)) }
 
 // Moved reports whether the file that this connection has open is no longer the one of its path.
 func (c *Conn) Moved() bool { return C.sl_moved(c.db) != 0 }
+
+// changeCounter is the number in the file's header that every commit into a rollback-journal file raises.
+// It is read from the file, so a lock must be held that keeps writers out.
+func (c *Conn) changeCounter() (uint32, error) {
+	var n C.uint32_t
+	if rc := C.sl_change_counter(c.db, &n); rc != 0 {
+		return 0, &Error{Code: int(rc), Msg: "the file's header cannot be read", Path: c.Path}
+	}
+	return uint32(n), nil
+}
+
+// writing reports whether the connection holds the file's write lock.
+func (c *Conn) writing() bool { return C.sl_writing(c.db) != 0 }
+
+// brokenKeys reports whether the open transaction has rows without the parent a foreign key asks for.
+func (c *Conn) brokenKeys() bool { return C.sl_broken_keys(c.db) != 0 }
 
 // Version is SQLite's version.
 func Version() string { return C.GoString(C.sl_version()) }

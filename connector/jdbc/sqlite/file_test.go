@@ -29,6 +29,7 @@ func TestNothingElseOpensDatabases(t *testing.T) {
 	open := regexp.MustCompile(`\b(os\.(Open|OpenFile|Create|ReadFile|WriteFile|OpenRoot)|syscall\.Open|unix\.Open|ioutil\.\w+|sql\.Open)\(`)
 	allowed := map[string]string{
 		"scratch.go": "f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)",
+		"outcome.go": "d, err := os.Open(dir)",
 		"locks.go":   `list, err := os.ReadFile("/proc/locks")`,
 	}
 	seen := 0

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/types"
 )
 
@@ -70,13 +71,22 @@ func (s *Store) write(ctx context.Context, mode Mode, f func(*Conn) error) (err 
 			return err
 		}
 	}
+	var before evidence
+	defer before.close()
+	if err = before.take(c, ""); err != nil {
+		return err
+	}
 	if err = f(c); err != nil {
 		if c.InTransaction() {
 			_ = c.Exec("ROLLBACK") // closing would do the same
 		}
 		return err
 	}
-	return retryBusy(ctx, s.Path, func() error { return c.Exec("COMMIT") })
+	out, err := s.commit(ctx, c, &before)
+	if out == connector.Unknown {
+		return fmt.Errorf("it is not known whether the change was committed, look before trying again: %w", err)
+	}
+	return err
 }
 
 // CreateTable makes an empty table, and the file when there is none, and returns the table's identity.

@@ -79,6 +79,7 @@ func (t *Transaction) beginScratch(ctx context.Context, job connector.JobID) (er
 	if err != nil {
 		return err
 	}
+	t.file = Key(t.target.Store.Path)
 	var page int64
 	err = retryBusy(ctx, c.Path, func() error {
 		if t.target.Create != nil {
@@ -88,6 +89,9 @@ func (t *Transaction) beginScratch(ctx context.Context, job connector.JobID) (er
 		}
 		if err == nil {
 			page, err = c.Int("PRAGMA main.page_size")
+		}
+		if err == nil && (c.Moved() || Key(c.Path) != t.file) {
+			err = &movedError{c.Path, "the job began; nothing was stored"}
 		}
 		return err
 	})
@@ -151,6 +155,12 @@ func (t *Transaction) publish(ctx context.Context) (connector.Outcome, error) {
 	if err := beginImmediate(ctx, t.conn); err != nil {
 		return fail(err)
 	}
+	if t.conn.Moved() || Key(t.target.Store.Path) != t.file {
+		return fail(&movedError{t.target.Store.Path, "the job ran; nothing was stored"})
+	}
+	if err := t.take(); err != nil {
+		return fail(err)
+	}
 	if err := t.prepareTarget(t.conn); err != nil {
 		return fail(err)
 	}
@@ -179,9 +189,6 @@ func (t *Transaction) publish(ctx context.Context) (connector.Outcome, error) {
 		sent := t.stored
 		t.stored = n
 		return fail(t.lostRows(sent))
-	}
-	if err := t.collectProof(); err != nil {
-		return fail(err)
 	}
 	return t.commit(ctx)
 }

@@ -72,6 +72,13 @@ enum { SL_FEED_OK, SL_FEED_GO, SL_FEED_NAN, SL_FEED_YEAR, SL_FEED_ENDED, SL_FEED
 int sl_open(const char *path, int flags, sqlite3 **db);
 int sl_close(sqlite3 *db);
 int sl_moved(sqlite3 *db);
+/* The file's change counter as it is on disk, read through SQLite's own handle; 0 of an empty file. It
+   goes up with every commit into a rollback-journal file. */
+int sl_change_counter(sqlite3 *db, uint32_t *n);
+/* Whether the connection holds the write lock. */
+int sl_writing(sqlite3 *db);
+/* Whether rows written break foreign keys that are checked at COMMIT. */
+int sl_broken_keys(sqlite3 *db);
 
 sl_scan *sl_scan_new(sqlite3_stmt *st, int ncol, int nkey, int rowid);
 void sl_scan_free(sl_scan *s);

@@ -33,7 +33,18 @@ enum { SQLITE_OK = 0, SQLITE_ERROR = 1, SQLITE_NOMEM = 7, SQLITE_ROW = 100, SQLI
 enum { SQLITE_INTEGER = 1, SQLITE_FLOAT = 2, SQLITE_TEXT = 3, SQLITE_BLOB = 4, SQLITE_NULL = 5 };
 enum { SQLITE_PREPARE_PERSISTENT = 1 };
 enum { SQLITE_DBCONFIG_TRUSTED_SCHEMA = 1017 };
-enum { SQLITE_FCNTL_HAS_MOVED = 20 };
+enum { SQLITE_FCNTL_FILE_POINTER = 7, SQLITE_FCNTL_HAS_MOVED = 20 };
+enum { SQLITE_TXN_WRITE = 2 };
+enum { SQLITE_DBSTATUS_DEFERRED_FKS = 10 };
+
+/* The first methods of an open file; the later ones are not called. */
+typedef struct sqlite3_file { const struct sqlite3_io_methods *methods; } sqlite3_file;
+typedef struct sqlite3_io_methods {
+  int version;
+  int (*close)(sqlite3_file *);
+  int (*read)(sqlite3_file *, void *, int, int64_t);
+} sqlite3_io_methods;
+
 #define SQLITE_STATIC ((void (*)(void *))0)
 #define SQLITE_TRANSIENT ((void (*)(void *))-1)
 
@@ -47,6 +58,8 @@ extern int sqlite3_db_config(sqlite3 *, int, ...);
 extern int sqlite3_busy_timeout(sqlite3 *, int);
 extern int sqlite3_file_control(sqlite3 *, const char *, int, void *);
 extern void sqlite3_interrupt(sqlite3 *);
+extern int sqlite3_txn_state(sqlite3 *, const char *);
+extern int sqlite3_db_status(sqlite3 *, int, int *, int *, int);
 extern int sqlite3_get_autocommit(sqlite3 *);
 extern int64_t sqlite3_changes64(sqlite3 *);
 extern int64_t sqlite3_last_insert_rowid(sqlite3 *);

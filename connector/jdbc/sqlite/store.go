@@ -3,6 +3,7 @@ package sqlite
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/types"
@@ -24,6 +25,8 @@ type Store struct {
 	OnConflict string
 	// Staging sends every write into a rollback-journal file through a scratch file.
 	Staging bool
+	// CommitWait is how long a COMMIT waits for readers; 0 is 30 s.
+	CommitWait time.Duration
 }
 
 // Options are the options of a store, for catalogs and tables alike.

@@ -65,8 +65,9 @@ type Transaction struct {
 	info    *TableInfo // of the target of an INSERT
 	stored  int64      // rows SQLite says it stored
 	sealed  bool
-	writer  bool // one is in use
-	proof   proof
+	writer  bool     // one is in use
+	before  evidence // taken with the write lock
+	file    string   // scratch road: the identity of the file that Begin found
 }
 
 // NewTransaction returns a transaction on a target; nothing happens before Begin.
@@ -207,7 +208,19 @@ func (t *Transaction) beginDirect(ctx context.Context) (err error) {
 	if t.conn, t.made, err = t.lockFile(ctx); err != nil {
 		return err
 	}
+	if err := t.take(); err != nil {
+		return err
+	}
 	return t.prepareTarget(t.conn)
+}
+
+// take notes what the open transaction begins with.
+func (t *Transaction) take() error {
+	made := ""
+	if t.target.Create != nil {
+		made = t.target.Table
+	}
+	return t.before.take(t.conn, made)
 }
 
 // lockFile opens the file with its write lock held. A file that was removed while we waited is opened
@@ -401,8 +414,6 @@ func (t *Transaction) Seal(ctx context.Context) (int64, error) {
 		if err := t.sealScratch(); err != nil {
 			return 0, t.poison(err)
 		}
-	} else if err := t.collectProof(); err != nil {
-		return 0, t.poison(err)
 	}
 	t.sealed = true
 	return t.stored, nil
@@ -433,7 +444,7 @@ func (t *Transaction) Commit(ctx context.Context) (connector.Outcome, error) {
 	case t.ended && t.outcome == connector.Done:
 		return connector.Done, nil
 	case t.ended && t.outcome == connector.Unknown:
-		return t.settle(ctx, t.err)
+		return connector.Unknown, t.err
 	case t.err != nil:
 		return connector.NotDone, t.err
 	case !t.sealed || t.ended:
@@ -442,51 +453,34 @@ func (t *Transaction) Commit(ctx context.Context) (connector.Outcome, error) {
 	if t.road == scratch {
 		return t.publish(ctx)
 	}
-	if t.conn.Moved() {
-		return connector.NotDone, t.poison(&Error{Code: codeReadOnly | 4<<8, Path: t.target.Store.Path})
-	}
 	return t.commit(ctx)
 }
 
-// commit ends the open transaction of t.conn. A reader's lock makes it wait, until ctx ends.
+// commit ends the open transaction of t.conn.
 func (t *Transaction) commit(ctx context.Context) (connector.Outcome, error) {
-	if !t.conn.InTransaction() {
-		return connector.NotDone, t.poison(fmt.Errorf("table %s: the transaction ended by itself; nothing was stored", t.target.Table))
+	out, err := t.target.Store.commit(ctx, t.conn, &t.before)
+	t.before.close()
+	switch out {
+	case connector.Done:
+		t.ended, t.outcome, t.err = true, out, nil
+		t.closeConn()
+		// What cannot be removed is swept later; the rows are committed.
+		_ = t.drop()
+		return out, nil
+	case connector.NotDone:
+		return out, t.poison(err)
 	}
-	err := retryBusy(ctx, t.target.Store.Path, func() error { return t.conn.Exec("COMMIT") })
-	if err == nil {
-		return t.done()
-	}
-	if t.conn.InTransaction() { // still open: nothing was committed
-		return connector.NotDone, t.poison(err)
-	}
+	t.ended, t.outcome = true, out
 	t.poison(err)
-	return t.settle(ctx, err)
-}
-
-func (t *Transaction) done() (connector.Outcome, error) {
-	t.ended, t.outcome, t.err = true, connector.Done, nil
-	t.closeConn()
-	t.drop()
-	return connector.Done, nil
-}
-
-// settle looks into the file after a COMMIT that failed in a way which does not tell.
-func (t *Transaction) settle(ctx context.Context, cause error) (connector.Outcome, error) {
-	found, err := t.look(ctx)
-	switch {
-	case err != nil:
-		t.ended, t.outcome = true, connector.Unknown
-		if t.release != nil { // nothing is written any more
-			t.release()
-			t.release = nil
-		}
-		return connector.Unknown, fmt.Errorf("%w; whether the rows were committed cannot be told now: %w", cause, err)
-	case found:
-		return t.done()
+	if t.release != nil { // nothing is written any more
+		t.release()
+		t.release = nil
 	}
-	t.ended, t.outcome = false, connector.NotDone
-	return connector.NotDone, cause
+	if t.scratch != nil {
+		_ = t.scratch.remove() // what cannot be removed is swept later
+		t.scratch = nil
+	}
+	return out, err
 }
 
 // Abort rolls back and removes what the transaction made.
@@ -509,6 +503,7 @@ func (t *Transaction) Abort(_ context.Context) error {
 func (t *Transaction) drop() error {
 	var err error
 	t.closeConn()
+	t.before.close()
 	if t.scratch != nil {
 		err = t.scratch.remove()
 		t.scratch = nil

@@ -8,7 +8,6 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -475,47 +474,6 @@ func TestEmptyFile(t *testing.T) {
 	_, _, err = write(create(s, numbersSchema()), batches(numbers(1, 10)))
 	require.NoError(t, err)
 	require.Equal(t, "10", one(t, path, "SELECT count(*) FROM t"))
-}
-
-// TestOutcome: after a COMMIT that does not tell, the file does.
-func TestOutcome(t *testing.T) {
-	ctx := context.Background()
-	cause := errors.New("disk I/O error")
-	sealed := func(tx *Transaction, n int) {
-		require.NoError(t, tx.Begin(ctx, connector.NewJobID()))
-		w, err := tx.Writer(ctx, 0)
-		require.NoError(t, err)
-		require.NoError(t, w.Write(ctx, batches(numbers(100, n))))
-		_, err = tx.Seal(ctx)
-		require.NoError(t, err)
-	}
-	for _, c := range []struct {
-		name   string
-		tx     func(*Store) *Transaction
-		commit bool
-		rows   int
-		want   connector.Outcome
-	}{
-		{"table committed", func(s *Store) *Transaction { return create(s, numbersSchema()) }, true, 10, connector.Done},
-		{"table rolled back", func(s *Store) *Transaction { return create(s, numbersSchema()) }, false, 10, connector.NotDone},
-		{"rows committed", insertOld, true, 10, connector.Done},
-		{"rows rolled back", insertOld, false, 10, connector.NotDone},
-		{"one row committed", insertOld, true, 1, connector.Unknown},
-	} {
-		s := fileOf(t, "rollback journal")
-		tx := c.tx(s)
-		sealed(tx, c.rows)
-		if c.commit {
-			require.NoError(t, tx.conn.Exec("COMMIT"))
-		}
-		tx.poison(cause)
-		out, err := tx.settle(ctx, cause)
-		require.Equal(t, c.want, out, c.name)
-		require.Equal(t, c.want == connector.Done, err == nil, c.name)
-		require.NoError(t, tx.Abort(ctx))
-		require.Equal(t, map[bool]string{true: fmt.Sprint(3 + c.rows), false: "3"}[c.commit],
-			one(t, s.Path, map[bool]string{true: "SELECT count(*) FROM old", false: "SELECT 3 + (SELECT count(*) FROM sqlite_schema WHERE name = 't') * 10"}[strings.Contains(c.name, "row") && !strings.Contains(c.name, "table")]), c.name)
-	}
 }
 
 // TestSweep: only scratch files of dead jobs go.
