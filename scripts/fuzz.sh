@@ -7,6 +7,6 @@ grep -rlE '^func Fuzz' --include='*_test.go' . | sort | while read -r file; do
   pkg=$(dirname "$file")
   grep -oE '^func Fuzz[A-Za-z0-9_]*' "$file" | awk '{print $2}' | while read -r target; do
     echo "== $pkg $target"
-    go test "$pkg" -run '^$' -fuzz "^$target\$" -fuzztime "$time"
+    go test "$pkg" -run '^$' -fuzz "^$target\$" -fuzztime "$time" -fuzzminimizetime 1x
   done
 done
