@@ -51,6 +51,8 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(Mask), nil }
 type OptionError struct {
 	Key string
 	Msg string
+	// KeyAtFault says that the key should not be there; else its value is wrong.
+	KeyAtFault bool
 }
 
 // Error returns the message.
@@ -78,7 +80,7 @@ func CheckOptions(what string, declared []Option, given map[string]string) error
 			} else {
 				msg += "; supported: '" + strings.Join(names, "', '") + "'"
 			}
-			return &OptionError{Key: k, Msg: msg}
+			return &OptionError{Key: k, Msg: msg, KeyAtFault: true}
 		}
 		v := given[k]
 		if v == Mask || v == "******" {

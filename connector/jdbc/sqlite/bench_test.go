@@ -55,12 +55,12 @@ func allColumns(s types.Schema) []int {
 
 func openFor(t testing.TB, path, table string) (*Table, types.Schema) {
 	s := NewStore(path, nil, nil)
-	c, err := Open(path, Read)
-	require.NoError(t, err)
-	info, err := s.Describe(c, table, true)
-	require.NoError(t, err)
+	var info *TableInfo
+	require.NoError(t, s.Read(context.Background(), func(c *Conn) (err error) {
+		info, err = s.Describe(c, table, true)
+		return err
+	}))
 	require.NotNil(t, info)
-	require.NoError(t, c.Close())
 	tab, err := s.OpenTable(context.Background(), table, info.Schema())
 	require.NoError(t, err)
 	return tab, info.Schema()

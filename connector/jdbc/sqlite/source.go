@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -17,7 +16,7 @@ import (
 const (
 	morselRows   = 16384 // rowids a split
 	maxMorsels   = 1024
-	snapshotRuns = 3 // tries for one snapshot in several readers of a WAL file
+	snapshotRuns = 3 // tries for one snapshot of a WAL file before its writers are held up
 )
 
 // source reads one table or view once, all its readers from one snapshot.
@@ -29,6 +28,7 @@ type source struct {
 
 	cols []scanColumn
 	key  scanKey
+	snap *snapshot
 
 	mu   sync.Mutex
 	free []*session // connections that hold the snapshot and read nothing now
@@ -42,7 +42,7 @@ type session struct {
 }
 
 // newSource returns a source of a described table; schema says as what its columns are read.
-func newSource(s *Store, info *TableInfo, schema types.Schema, scan connector.Scan) (*source, error) {
+func newSource(ctx context.Context, s *Store, info *TableInfo, schema types.Schema, scan connector.Scan) (*source, error) {
 	src := &source{store: s, info: info, def: schema, scan: scan}
 	for _, i := range scan.Columns {
 		col := schema.Columns[i]
@@ -64,6 +64,7 @@ func newSource(s *Store, info *TableInfo, schema types.Schema, scan connector.Sc
 	case !info.View && !info.Virtual:
 		src.key.names = info.PrimaryKey
 	}
+	src.join(ctx)
 	return src, nil
 }
 
@@ -72,35 +73,32 @@ func (s *source) Bounded() bool { return true }
 
 // Splits opens the snapshot and cuts the rowids into ranges.
 func (s *source) Splits(ctx context.Context, parallelism int) ([]connector.Split, error) {
-	if s.info.Rowid == "" || s.scan.Limit >= 0 {
-		parallelism = 1
-	}
-	if err := s.open(ctx, 1); err != nil {
-		s.closeAll()
-		return nil, err
-	}
-	if parallelism <= 1 {
-		return []connector.Split{{ID: 0}}, nil
-	}
-	splits, err := s.ranges(ctx)
-	if err == nil && len(splits) > 1 { // worth more than one reader
-		s.closeAll()
-		if err = s.open(ctx, min(parallelism, len(splits))); err == nil {
-			splits, err = s.ranges(ctx)
+	err := s.snap.openFor(ctx, s, max(1, parallelism))
+	var splits []connector.Split
+	if err == nil {
+		most := maxMorsels
+		if len(s.all) < parallelism { // each split may have a reader of its own
+			most = len(s.all)
 		}
+		splits, err = s.cut(ctx, parallelism, most)
 	}
 	if err != nil {
 		s.closeAll()
 		return nil, err
 	}
-	if len(s.all) == 1 {
-		return []connector.Split{{ID: 0}}, nil
-	}
 	return splits, nil
 }
 
-// ranges cuts the rowids between the first and the last into equal morsels.
-func (s *source) ranges(ctx context.Context) ([]connector.Split, error) {
+// cut returns at most most splits for some readers: one when more make no sense.
+func (s *source) cut(ctx context.Context, parallelism, most int) ([]connector.Split, error) {
+	if parallelism <= 1 || most == 1 || s.info.Rowid == "" || s.scan.Limit >= 0 {
+		return []connector.Split{{ID: 0}}, nil
+	}
+	return s.ranges(ctx, most)
+}
+
+// ranges cuts the rowids between the first and the last into at most most equal morsels.
+func (s *source) ranges(ctx context.Context, most int) ([]connector.Split, error) {
 	c := s.all[0].c
 	defer c.interruptOn(ctx)()
 	t, id := "main."+Quote(s.info.Name), Quote(s.info.Rowid)
@@ -114,7 +112,7 @@ func (s *source) ranges(ctx context.Context) ([]connector.Split, error) {
 		return []connector.Split{{ID: 0}}, nil
 	}
 	width := uint64(hi) - uint64(lo) // one less than the rowids; cannot overflow
-	n := min(width/morselRows+1, maxMorsels)
+	n := min(width/morselRows+1, uint64(most))
 	step := width/n + 1
 	var splits []connector.Split
 	for i := uint64(0); i < n; i++ {
@@ -131,75 +129,6 @@ func (s *source) ranges(ctx context.Context) ([]connector.Split, error) {
 		splits = append(splits, connector.Split{ID: int(i), State: state})
 	}
 	return splits, nil
-}
-
-// errTorn: readers of a WAL file did not begin at one commit.
-var errTorn = errors.New("the readers saw different commits")
-
-// open opens n readers that see one commit of the file, or one reader when that cannot be had.
-func (s *source) open(ctx context.Context, n int) error {
-	for try := 0; n > 1; try++ {
-		err := retryBusy(ctx, s.store.Path, func() error {
-			err := s.openSnapshot(n)
-			if err != nil {
-				s.closeAll() // a reader left open would keep the writer waited for from ending
-			}
-			return err
-		})
-		if err == nil {
-			return nil
-		}
-		if !errors.Is(err, errTorn) {
-			return err
-		}
-		if try+1 == snapshotRuns {
-			n = 1
-		}
-	}
-	return retryBusy(ctx, s.store.Path, func() error {
-		err := s.openReader()
-		if err != nil {
-			s.closeAll()
-		}
-		return err
-	})
-}
-
-// openSnapshot opens n readers. In a rollback-journal file the first one's lock keeps commits out, so
-// readers that overlap agree. In a WAL file a guard looks at the commit counter before and after.
-func (s *source) openSnapshot(n int) (err error) {
-	guard, err := Open(s.store.Path, Read)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, guard.Close()) }()
-	if err := touch(guard); err != nil {
-		return err
-	}
-	mode, err := guard.Text("PRAGMA main.journal_mode")
-	if err != nil {
-		return err
-	}
-	before, err := guard.Int("PRAGMA main.data_version")
-	if err != nil {
-		return err
-	}
-	for i := 0; i < n; i++ {
-		if err := s.openReader(); err != nil {
-			return err
-		}
-	}
-	if mode != "wal" {
-		return nil
-	}
-	after, err := guard.Int("PRAGMA main.data_version")
-	if err != nil {
-		return err
-	}
-	if before != after {
-		return errTorn
-	}
-	return nil
 }
 
 // touch reads something, so that a transaction takes its snapshot.
@@ -231,8 +160,9 @@ func (s *source) closeAll() {
 	s.all, s.free = nil, nil
 }
 
-// Close ends the snapshot.
+// Close ends the source's part of the snapshot.
 func (s *source) Close() error {
+	s.snap.leave(s)
 	s.closeAll()
 	return nil
 }

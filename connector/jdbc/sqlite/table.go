@@ -41,9 +41,9 @@ func (s *Store) OpenTable(ctx context.Context, name string, schema types.Schema)
 // Close ends the use of the table; its sources and transactions have their own connections.
 func (t *Table) Close() error { return nil }
 
-// Source returns a new source of the table.
-func (t *Table) Source(_ context.Context, scan connector.Scan) (connector.Source, error) {
-	return newSource(t.store, t.info, t.schema, scan)
+// Source returns a new source of the table. Sources made with a context of one scope see one snapshot.
+func (t *Table) Source(ctx context.Context, scan connector.Scan) (connector.Source, error) {
+	return newSource(ctx, t.store, t.info, t.schema, scan)
 }
 
 // PushFilter reports whether SQLite would apply a conjunct with the same result.
