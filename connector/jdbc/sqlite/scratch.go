@@ -152,7 +152,7 @@ func (t *Transaction) publish(ctx context.Context) (connector.Outcome, error) {
 			return fail(err)
 		}
 	}
-	if err := beginImmediate(ctx, t.conn); err != nil {
+	if err := t.lock(ctx, t.conn); err != nil {
 		return fail(err)
 	}
 	if t.conn.Moved() || Key(t.target.Store.Path) != t.file {
@@ -162,6 +162,9 @@ func (t *Transaction) publish(ctx context.Context) (connector.Outcome, error) {
 		return fail(err)
 	}
 	if err := t.prepareTarget(t.conn); err != nil {
+		return fail(err)
+	}
+	if err := t.countRows(); err != nil {
 		return fail(err)
 	}
 	from := " FROM " + scratchName + "." + Quote(t.target.Table)
@@ -186,9 +189,10 @@ func (t *Transaction) publish(ctx context.Context) (connector.Outcome, error) {
 		return fail(err)
 	}
 	if n := t.conn.Changes(); n != t.stored && !t.mayDrop() {
-		sent := t.stored
-		t.stored = n
-		return fail(t.lostRows(sent))
+		return fail(t.lostRows(t.stored-n, t.stored, false))
+	}
+	if err := t.checkStored(); err != nil {
+		return fail(err)
 	}
 	return t.commit(ctx)
 }

@@ -65,9 +65,13 @@ type Transaction struct {
 	info    *TableInfo // of the target of an INSERT
 	stored  int64      // rows SQLite says it stored
 	sealed  bool
-	writer  bool     // one is in use
-	before  evidence // taken with the write lock
-	file    string   // scratch road: the identity of the file that Begin found
+	keys    bool // the target has foreign keys
+	// counted: the target may lose rows; it had rowsBefore.
+	counted    bool
+	rowsBefore int64
+	writer     bool     // one is in use
+	before     evidence // taken with the write lock
+	file       string   // scratch road: the identity of the file that Begin found
 }
 
 // NewTransaction returns a transaction on a target; nothing happens before Begin.
@@ -211,7 +215,10 @@ func (t *Transaction) beginDirect(ctx context.Context) (err error) {
 	if err := t.take(); err != nil {
 		return err
 	}
-	return t.prepareTarget(t.conn)
+	if err := t.prepareTarget(t.conn); err != nil {
+		return err
+	}
+	return t.countRows()
 }
 
 // take notes what the open transaction begins with.
@@ -239,7 +246,7 @@ func (t *Transaction) lockFile(ctx context.Context) (c *Conn, made bool, err err
 			return nil, made, err
 		}
 		made = made || fresh
-		if err = beginImmediate(ctx, c); err == nil && !c.Moved() {
+		if err = t.lock(ctx, c); err == nil && !c.Moved() {
 			return c, made, nil
 		}
 		if closeErr := c.Close(); err != nil {
@@ -406,7 +413,7 @@ func (t *Transaction) Seal(ctx context.Context) (int64, error) {
 		return 0, t.poison(fmt.Errorf("table %s: the transaction ended by itself; nothing was stored", t.target.Table))
 	}
 	if sent := t.feed.sent; sent != t.stored && !t.mayDrop() {
-		return 0, t.poison(t.lostRows(sent))
+		return 0, t.poison(t.lostRows(sent-t.stored, sent, false))
 	}
 	t.insert.close()
 	t.insert = nil
@@ -414,17 +421,11 @@ func (t *Transaction) Seal(ctx context.Context) (int64, error) {
 		if err := t.sealScratch(); err != nil {
 			return 0, t.poison(err)
 		}
+	} else if err := t.checkStored(); err != nil {
+		return 0, t.poison(err)
 	}
 	t.sealed = true
 	return t.stored, nil
-}
-
-func (t *Transaction) lostRows(sent int64) error {
-	why := "the table has no triggers"
-	if t.info != nil {
-		why = t.info.triggerText()
-	}
-	return fmt.Errorf("%s of %s rows were not stored; %s", groups(sent-t.stored), groups(sent), why)
 }
 
 // groups prints 1000000 as 1,000,000.
