@@ -173,20 +173,30 @@ func history(stateDir string) string {
 	return filepath.Join(stateDir, "history")
 }
 
-// openFiles opens SQLite files as catalogs named by their stems; the last one becomes current.
+// openFiles opens SQLite files as catalogs named by their stems; the last one becomes current. Their tables
+// are listed so that what is no SQLite file is found out now, and by SQLite.
 func openFiles(ctx context.Context, s *session.Session, paths []string, stderr io.Writer) int {
 	for _, path := range paths {
-		if _, err := os.Stat(path); err != nil {
+		info, err := os.Stat(path)
+		if err != nil {
 			fmt.Fprintf(stderr, "sluice: cannot open %s: %v\n", path, errors.Unwrap(err))
 			return 2
 		}
-		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-		for _, sql := range []string{
+		extension := filepath.Ext(path)
+		name := strings.TrimSuffix(filepath.Base(path), extension)
+		open := []string{
 			"CREATE CATALOG " + connector.QuoteName(name) + " WITH ('type' = 'jdbc', 'base-url' = 'jdbc:sqlite:" + strings.ReplaceAll(path, "'", "''") + "')",
 			"USE CATALOG " + connector.QuoteName(name),
-		} {
+		}
+		if !info.IsDir() { // the files of a directory are opened as they are used
+			open = append(open, "SHOW TABLES")
+		}
+		for _, sql := range open {
 			if _, err := s.Execute(ctx, session.Text{SQL: sql}); err != nil {
 				fmt.Fprintf(stderr, "sluice: open %s: %v\n", path, err)
+				if extension != ".db" && extension != ".sqlite" {
+					fmt.Fprintf(stderr, "hint: if it is a script, sluice -f %s runs it\n", path)
+				}
 				return 1
 			}
 		}

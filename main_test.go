@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -51,4 +53,36 @@ func TestMemoryBudget(t *testing.T) {
 	if total, ok := meminfo(); ok {
 		require.LessOrEqual(t, memoryBudget(), max(total/4, 64<<20))
 	}
+}
+
+// A script given in the place of a database is refused at once, whatever else is to be done.
+func TestScriptAsDatabase(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("XDG_STATE_HOME", dir)
+	script, empty := filepath.Join(dir, "a.sql"), filepath.Join(dir, "empty.db")
+	require.NoError(t, os.WriteFile(script, []byte("SELECT 1;\n"), 0o666))
+	require.NoError(t, os.WriteFile(empty, nil, 0o666))
+	run := func(args ...string) (code int, stderr string) {
+		in, err := os.Open(os.DevNull)
+		require.NoError(t, err)
+		defer in.Close()
+		out, err := os.Create(filepath.Join(dir, "out"))
+		require.NoError(t, err)
+		defer out.Close()
+		diag, err := os.Create(filepath.Join(dir, "err"))
+		require.NoError(t, err)
+		defer diag.Close()
+		code = start(args, in, out, diag)
+		text, err := os.ReadFile(diag.Name())
+		require.NoError(t, err)
+		return code, string(text)
+	}
+	code, stderr := run(script, "-c", "SELECT 1")
+	require.Equal(t, 1, code)
+	require.Equal(t, "sluice: open "+script+": database "+script+": the file is not a SQLite database\n"+
+		"hint: if it is a script, sluice -f "+script+" runs it\n", stderr)
+	code, stderr = run(empty, "-c", "SELECT 1") // which is how SQLite makes a new database
+	require.Equal(t, 0, code, stderr)
+	code, stderr = run(dir, "-c", "SELECT 1")
+	require.Equal(t, 0, code, stderr)
 }

@@ -14,15 +14,27 @@ import (
 // at fault (a catalog, database or object name) so that the session can point at it; Hint may suggest.
 type Error struct {
 	Name string
+	Part Part // what Name is the name of, where that is known
 	Msg  string
 	Hint string
 	Err  error // a sentinel of this package, or nil
 }
 
+// Part is a part of an object's path.
+type Part uint8
+
+// The parts of a path.
+const (
+	AnyPart Part = iota // not known
+	CatalogPart
+	DatabasePart
+	ObjectPart
+)
+
 // Error returns the message and the hint.
 func (e *Error) Error() string {
 	if e.Hint != "" {
-		return e.Msg + " " + e.Hint
+		return e.Msg + " (" + e.Hint + ")"
 	}
 	return e.Msg
 }
@@ -142,12 +154,12 @@ func (m *CatalogManager) unknownCatalog(name string) error {
 	for n := range m.catalogs {
 		names = append(names, n)
 	}
-	return &Error{Name: name, Msg: fmt.Sprintf("A catalog with name [%s] does not exist.", name), Hint: hint(name, names)}
+	return &Error{Name: name, Part: CatalogPart, Msg: fmt.Sprintf("A catalog with name [%s] does not exist.", name), Hint: hint(name, names)}
 }
 
 func hint(name string, names []string) string {
 	if c := connector.Closest(name, names); c != "" && c != name {
-		return "Did you mean " + connector.QuoteName(c) + "?"
+		return "did you mean " + connector.QuoteName(c) + "?"
 	}
 	return ""
 }
@@ -261,7 +273,7 @@ func (m *CatalogManager) CheckDatabase(ctx context.Context, catalog, database st
 		if database == "" {
 			return &Error{Err: ErrDatabaseNotExist, Msg: fmt.Sprintf("Catalog %s has no database.", catalog), Hint: "CREATE DATABASE makes one."}
 		}
-		return &Error{Name: database, Err: ErrDatabaseNotExist, Hint: hint(database, names),
+		return &Error{Name: database, Part: DatabasePart, Err: ErrDatabaseNotExist, Hint: hint(database, names),
 			Msg: fmt.Sprintf("A database with name [%s] does not exist in the catalog: [%s].", database, catalog)}
 	}
 	return err
@@ -292,7 +304,7 @@ func (m *CatalogManager) Table(ctx context.Context, id connector.ObjectIdentifie
 	t, err := c.Table(ctx, ObjectPath{id.Database, id.Object})
 	if errors.Is(err, ErrTableNotExist) {
 		names, _ := c.ListTables(ctx, id.Database) // only for the hint
-		return c, nil, &Error{Name: id.Object, Err: ErrTableNotExist, Hint: hint(id.Object, names),
+		return c, nil, &Error{Name: id.Object, Part: ObjectPart, Err: ErrTableNotExist, Hint: hint(id.Object, names),
 			Msg: fmt.Sprintf("Table with identifier '%s' does not exist.", id)}
 	}
 	return c, t, err

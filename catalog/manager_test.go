@@ -118,7 +118,7 @@ func TestDescriptor(t *testing.T) {
 	require.Equal(t, map[string]string{"type": "vault", "path": "/abs/p", "password": "s3cret"}, d.Properties)
 	require.Equal(t, "p", given.Properties["path"], "what was given is not changed")
 	_, err = m.Descriptor("xx")
-	require.EqualError(t, err, "A catalog with name [xx] does not exist. Did you mean `x`?")
+	require.EqualError(t, err, "A catalog with name [xx] does not exist. (did you mean `x`?)")
 }
 
 func TestUse(t *testing.T) {
@@ -131,7 +131,7 @@ func TestUse(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, c.CreateDatabase(ctx, "second", catalog.Database{}))
 	err = m.UseDatabase(ctx, "x", "Second")
-	require.EqualError(t, err, "A database with name [Second] does not exist in the catalog: [x]. Did you mean `second`?")
+	require.EqualError(t, err, "A database with name [Second] does not exist in the catalog: [x]. (did you mean `second`?)")
 	require.ErrorIs(t, err, catalog.ErrDatabaseNotExist)
 	require.NoError(t, m.UseDatabase(ctx, "x", "second"))
 	require.Equal(t, "x.second.t", m.Identify([]string{"t"}).String())
@@ -148,10 +148,10 @@ func TestTable(t *testing.T) {
 	_, _, err = m.Table(ctx, m.Identify([]string{"orders"}))
 	require.NoError(t, err)
 	_, _, err = m.Table(ctx, m.Identify([]string{"Orders"}))
-	require.EqualError(t, err, "Table with identifier 'default_catalog.default_database.Orders' does not exist. Did you mean `orders`?")
+	require.EqualError(t, err, "Table with identifier 'default_catalog.default_database.Orders' does not exist. (did you mean `orders`?)")
 	require.ErrorIs(t, err, catalog.ErrTableNotExist)
 	_, _, err = m.Table(ctx, m.Identify([]string{"default_databas", "orders"}))
-	require.EqualError(t, err, "A database with name [default_databas] does not exist in the catalog: [default_catalog]. Did you mean `default_database`?")
+	require.EqualError(t, err, "A database with name [default_databas] does not exist in the catalog: [default_catalog]. (did you mean `default_database`?)")
 	_, _, err = m.Table(ctx, m.Identify([]string{"nope", "d", "orders"}))
 	require.EqualError(t, err, "A catalog with name [nope] does not exist.")
 }

@@ -30,7 +30,7 @@ func (s *Session) createDatabase(ctx context.Context, st *sqlparse.CreateDatabas
 	if err != nil {
 		var named *catalog.Error
 		if errors.As(err, &named) && named.Name == in {
-			err = &catalog.Error{Name: in, Msg: fmt.Sprintf("Catalog %s does not exist", in), Hint: named.Hint}
+			err = &catalog.Error{Name: in, Part: catalog.CatalogPart, Msg: fmt.Sprintf("Catalog %s does not exist", in), Hint: named.Hint}
 		}
 		return nil, err
 	}
@@ -50,7 +50,7 @@ func (s *Session) createDatabase(ctx context.Context, st *sqlparse.CreateDatabas
 		if st.IfNotExists {
 			return &Result{Kind: Notice, Message: msg}, nil
 		}
-		return nil, &catalog.Error{Name: name, Msg: msg, Err: catalog.ErrDatabaseAlreadyExist}
+		return nil, &catalog.Error{Name: name, Part: catalog.DatabasePart, Msg: msg, Err: catalog.ErrDatabaseAlreadyExist}
 	}
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (s *Session) createDatabase(ctx context.Context, st *sqlparse.CreateDatabas
 func (s *Session) dropDatabase(ctx context.Context, st *sqlparse.DropDatabase) (*Result, error) {
 	in, name := s.databaseName(st.Name)
 	if in == s.catalogs.CurrentCatalog() && name == s.catalogs.CurrentDatabase() {
-		return nil, &catalog.Error{Name: name, Msg: "Cannot drop a database which is currently in use."}
+		return nil, &catalog.Error{Name: name, Part: catalog.DatabasePart, Msg: "Cannot drop a database which is currently in use."}
 	}
 	c, err := s.catalogs.Catalog(ctx, in)
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *Session) dropDatabase(ctx context.Context, st *sqlparse.DropDatabase) (
 	}
 	err = c.DropDatabase(ctx, name, st.Cascade)
 	if errors.Is(err, catalog.ErrDatabaseNotEmpty) {
-		return nil, &catalog.Error{Name: name, Err: catalog.ErrDatabaseNotEmpty,
+		return nil, &catalog.Error{Name: name, Part: catalog.DatabasePart, Err: catalog.ErrDatabaseNotEmpty,
 			Msg: fmt.Sprintf("Database %s in catalog %s is not empty.", name, in), Hint: "CASCADE drops its tables as well"}
 	}
 	if err != nil {

@@ -75,16 +75,19 @@ func (s *Session) fail(x *execution, err error) *Error {
 	)
 	switch {
 	case errors.As(err, &run):
-		e.Msg, e.Hint, e.Internal = describeRun(run), run.Hint, run.Internal
+		table := s.tableOf(x.stmt, run)
+		e.Msg, e.Hint, e.Internal = describeRun(run, table), run.Hint, run.Internal
 		if e.Canceled, e.InDoubt = run.State == exec.Canceled, run.State == exec.InDoubt; e.Canceled {
 			e.Msg = strings.TrimPrefix(e.Msg, "the job was ")
 		}
 		switch at = spanOf(run.Span); {
-		case at != noPlace || run.Span.Source != 0:
+		case at != noPlace || run.Span.Source != 0 || e.Canceled:
 		case run.Column != "":
 			at = locateColumn(x.stmt, run.Column)
-		case run.Table != "":
-			at = locateTable(x.stmt, run.Table)
+		case table != nil:
+			at = table.span()
+		default:
+			at = locateOperator(x, run)
 		}
 	case errors.As(err, &parse):
 		e.Msg, e.Hint, at = parse.Msg, parse.Hint, parse.Span
@@ -95,14 +98,14 @@ func (s *Session) fail(x *execution, err error) *Error {
 	case errors.As(err, &column):
 		e.Msg, at = err.Error(), locateColumn(x.stmt, column.Column)
 	case errors.As(err, &option):
-		e.Msg, at = err.Error(), locateOption(x.stmt, option.Key)
+		e.Msg, at = err.Error(), locateOption(x.stmt, option)
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		e.Msg, e.Canceled = "canceled", true
 	default:
 		e.Msg, at = err.Error(), locateSubject(x.stmt)
 	}
 	e.Msg, e.Hint, e.Internal = s.scrub(x, e.Msg), s.scrub(x, e.Hint), s.scrub(x, e.Internal)
-	src := sqlparse.Source{Name: x.masked.Name, Text: s.scrubSource(x, x.masked.SQL), Line: x.masked.Line, Column: x.masked.Column}
+	src := sqlparse.Source{Name: x.masked.Name, Text: s.scrubSource(x), Line: x.masked.Line, Column: x.masked.Column}
 	if at == noPlace {
 		e.Line, e.Column = max(src.Line, 1), max(src.Column, 1)
 		e.rendered = renderPlain(src.Name, e)
@@ -135,22 +138,53 @@ func renderPlain(name string, e *Error) string {
 	return b.String()
 }
 
-// describeRun adds table, column and row to a job's error where its message does not name them itself.
-func describeRun(e *exec.Error) string {
+// describeRun adds table, column and row to a job's error where its message does not name them itself, and
+// has it name its table, if that is known, only once.
+func describeRun(e *exec.Error, table *objectName) string {
+	msg := e.Msg
+	if table != nil {
+		msg = nameOnce(msg, table.id)
+	}
 	var where []string
-	if e.Table != "" && !strings.Contains(e.Msg, e.Table) {
+	if e.Table != "" && !strings.Contains(msg, e.Table) && (table == nil || !strings.Contains(msg, "table "+table.id.Object)) {
 		where = append(where, "table "+e.Table)
 	}
-	if e.Column != "" && !strings.Contains(e.Msg, e.Column) {
+	if e.Column != "" && !strings.Contains(msg, e.Column) {
 		where = append(where, "column "+e.Column)
 	}
-	if row := fmt.Sprintf("row %d", e.Row); e.Row >= 0 && (e.Table != "" || e.Column != "") && !strings.Contains(e.Msg, row) {
+	if row := fmt.Sprintf("row %d", e.Row); e.Row >= 0 && (e.Table != "" || e.Column != "") && !strings.Contains(msg, row) {
 		where = append(where, row)
 	}
 	if len(where) == 0 {
-		return e.Msg
+		return msg
 	}
-	return e.Msg + " (" + strings.Join(where, ", ") + ")"
+	return msg + " (" + strings.Join(where, ", ") + ")"
+}
+
+// nameOnce takes out what a store says of its table behind the words "read table c.d.t: " or "write table
+// c.d.t: " of the job that met the error.
+func nameOnce(msg string, id connector.ObjectIdentifier) string {
+	full := "table " + id.String()
+	i := strings.Index(msg, full+": ")
+	if i < 0 {
+		return msg
+	}
+	head, rest := msg[:i+len(full)+2], msg[i+len(full)+2:]
+	for _, again := range []string{full, "table " + id.Object} {
+		at := strings.Index(rest, again)
+		if at < 0 || strings.Contains(rest[:at], ": ") {
+			continue
+		}
+		switch after := rest[at+len(again):]; {
+		case strings.HasPrefix(after, ": "): // "keep the rows of table c.d.t: no space left"
+			return head + after[2:]
+		case at == 0 && strings.HasPrefix(after, ", "): // "table t, column a: …"
+			return head + after[2:]
+		case at == 0 && strings.HasPrefix(after, " "): // "table t was dropped"
+			return full + after
+		}
+	}
+	return msg
 }
 
 // spanOf returns the place of an expression in the statement's text; the text of a view is not shown.

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/exec"
 	"github.com/sluice-sql/sluice/sqlparse"
 )
 
@@ -12,9 +14,9 @@ import (
 // each is the name of a table (as opposed to a database or a catalog).
 func objectNames(stmt sqlparse.Statement) []objectName {
 	var names []objectName
-	table := func(n sqlparse.ObjectName) { names = append(names, objectName{n.Parts, 2}) }
-	database := func(n sqlparse.ObjectName) { names = append(names, objectName{n.Parts, 1}) }
-	catalog := func(id sqlparse.Ident) { names = append(names, objectName{[]sqlparse.Ident{id}, 0}) }
+	table := func(n sqlparse.ObjectName) { names = append(names, objectName{parts: n.Parts, level: 2}) }
+	database := func(n sqlparse.ObjectName) { names = append(names, objectName{parts: n.Parts, level: 1}) }
+	catalog := func(id sqlparse.Ident) { names = append(names, objectName{parts: []sqlparse.Ident{id}}) }
 	switch st := stmt.(type) {
 	case *sqlparse.CreateCatalog:
 		catalog(st.Name)
@@ -55,9 +57,9 @@ func objectNames(stmt sqlparse.Statement) []objectName {
 		sqlparse.Walk(stmt, func(n sqlparse.Node) bool {
 			switch n := n.(type) {
 			case *sqlparse.Table:
-				table(n.Name)
+				names = append(names, objectName{parts: n.Name.Parts, level: 2, read: true})
 			case *sqlparse.TableQuery:
-				table(n.Name)
+				names = append(names, objectName{parts: n.Name.Parts, level: 2, read: true})
 			}
 			return true
 		})
@@ -69,12 +71,20 @@ func objectNames(stmt sqlparse.Statement) []objectName {
 type objectName struct {
 	parts []sqlparse.Ident
 	level int
+	read  bool                       // a table of FROM
+	id    connector.ObjectIdentifier // completed, of a table that tableOf found
+}
+
+func (n *objectName) span() sqlparse.Span {
+	return sqlparse.Span{Start: n.parts[0].Span().Start, End: n.parts[len(n.parts)-1].Span().End}
 }
 
 // locateName finds the part of the statement that a refusal of the CatalogManager speaks of.
 func locateName(stmt sqlparse.Statement, e *catalog.Error) sqlparse.Span {
 	level := 0
 	switch {
+	case e.Part != catalog.AnyPart:
+		level = int(e.Part - catalog.CatalogPart)
 	case errors.Is(e.Err, catalog.ErrTableNotExist), errors.Is(e.Err, catalog.ErrTableAlreadyExist):
 		level = 2
 	case errors.Is(e.Err, catalog.ErrDatabaseNotExist), errors.Is(e.Err, catalog.ErrDatabaseAlreadyExist), errors.Is(e.Err, catalog.ErrDatabaseNotEmpty):
@@ -89,21 +99,76 @@ func locateName(stmt sqlparse.Statement, e *catalog.Error) sqlparse.Span {
 	// The part at fault was not written but filled in from the current catalog and database: the name
 	// that was completed with it is the next best place.
 	if len(names) > 0 {
-		parts := names[0].parts
-		return sqlparse.Span{Start: parts[0].Span().Start, End: parts[len(parts)-1].Span().End}
+		return names[0].span()
 	}
 	return noPlace
 }
 
-// locateTable finds a table that a job's error names, in full or by its own name.
-func locateTable(stmt sqlparse.Statement, table string) sqlparse.Span {
+// tableOf finds the table of the statement that a job could not write, or read, or nil.
+func (s *Session) tableOf(stmt sqlparse.Statement, e *exec.Error) *objectName {
 	for _, n := range objectNames(stmt) {
-		last := n.parts[len(n.parts)-1]
-		if n.level == 2 && (last.Name == table || strings.HasSuffix(table, "."+last.Name)) {
-			return sqlparse.Span{Start: n.parts[0].Span().Start, End: last.Span().End}
+		if n.level != 2 {
+			continue
+		}
+		n.id = s.identify(sqlparse.ObjectName{Parts: n.parts})
+		if n.read && e.Table == "" && strings.HasPrefix(e.Msg, "read table "+n.id.String()+": ") ||
+			!n.read && e.Table == n.id.String() {
+			return &n
 		}
 	}
-	return noPlace
+	return nil
+}
+
+// locateOperator finds the clause whose operator ran out of memory, where there is only one that it can
+// be; else the statement's first word.
+func locateOperator(x *execution, e *exec.Error) sqlparse.Span {
+	if x.stmt == nil {
+		return noPlace
+	}
+	first := sqlparse.Span{Start: x.stmt.Span().Start, End: x.stmt.Span().Start}
+	for first.End < len(x.text.SQL) && isWord(rune(x.text.SQL[first.End])) {
+		first.End++
+	}
+	var memory *connector.MemoryError
+	if !errors.As(e.Err, &memory) {
+		return first
+	}
+	var found []sqlparse.Span
+	sqlparse.Walk(x.stmt, func(n sqlparse.Node) bool {
+		switch n := n.(type) {
+		case *sqlparse.QueryExpr:
+			if len(n.OrderBy) > 0 && strings.HasPrefix(e.Msg, "ORDER BY ") {
+				found = append(found, sqlparse.Span{Start: n.OrderBy[0].Span().Start, End: n.OrderBy[len(n.OrderBy)-1].Span().End})
+			}
+		case *sqlparse.Join:
+			if strings.HasPrefix(e.Msg, "the join ") {
+				found = append(found, n.Right.Span())
+			}
+		case *sqlparse.Select:
+			if !strings.HasPrefix(e.Msg, "the aggregation ") {
+				break
+			}
+			if n.GroupBy != nil {
+				found = append(found, n.GroupBy.Span())
+			}
+			if n.Distinct {
+				found = append(found, sqlparse.Span{Start: n.Span().Start, End: n.Items[len(n.Items)-1].Span().End})
+			}
+		case *sqlparse.SetOp:
+			if !n.All && strings.HasPrefix(e.Msg, "the aggregation ") {
+				found = append(found, n.Right.Span())
+			}
+		case *sqlparse.Call:
+			if n.Distinct && strings.HasPrefix(e.Msg, "the aggregation ") {
+				found = append(found, n.Span())
+			}
+		}
+		return true
+	})
+	if len(found) != 1 {
+		return first
+	}
+	return found[0]
 }
 
 // locateSubject finds what a statement that runs no job is about; a job's errors know their own place.
@@ -116,8 +181,7 @@ func locateSubject(stmt sqlparse.Statement) sqlparse.Span {
 	if len(names) == 0 {
 		return noPlace
 	}
-	parts := names[0].parts
-	return sqlparse.Span{Start: parts[0].Span().Start, End: parts[len(parts)-1].Span().End}
+	return names[0].span()
 }
 
 // locateColumn finds a column's definition, or its name in a column list, in a CREATE TABLE or INSERT;
@@ -174,8 +238,9 @@ func unwrapQuery(q sqlparse.Query) sqlparse.Query {
 	}
 }
 
-// locateOption finds an option's key in the statement's WITH clause; a missing one is the clause's fault.
-func locateOption(stmt sqlparse.Statement, key string) sqlparse.Span {
+// locateOption finds an option's key or value, whichever is at fault, in the statement's WITH clause; a
+// missing one is the clause's fault.
+func locateOption(stmt sqlparse.Statement, e *connector.OptionError) sqlparse.Span {
 	if ex, ok := stmt.(*sqlparse.Explain); ok {
 		stmt = ex.Statement
 	}
@@ -184,8 +249,11 @@ func locateOption(stmt sqlparse.Statement, key string) sqlparse.Span {
 		return noPlace
 	}
 	for i := len(opts.Items) - 1; i >= 0; i-- {
-		if key != "" && opts.Items[i].Key.Text == key {
-			return opts.Items[i].Key.Span()
+		if o := opts.Items[i]; e.Key != "" && o.Key.Text == e.Key {
+			if e.KeyAtFault {
+				return o.Key.Span()
+			}
+			return o.Value.Span()
 		}
 	}
 	return opts.Span()

@@ -61,10 +61,9 @@ func (s *Session) mask(x *execution) {
 	x.masked.SQL = string(text)
 }
 
-// secretsOf returns every value that must not be shown: those of the session's catalogs and of the
-// statement at hand.
-func (s *Session) secretsOf(x *execution) []string {
-	secrets := x.secrets
+// secrets returns the values of the session's catalogs that must not be shown.
+func (s *Session) secrets() []string {
+	var secrets []string
 	for _, name := range s.catalogs.ListCatalogs() {
 		d, err := s.catalogs.Descriptor(name)
 		if err != nil {
@@ -85,18 +84,44 @@ func (s *Session) scrub(x *execution, msg string) string {
 	if msg == "" {
 		return ""
 	}
-	for _, secret := range s.secretsOf(x) {
+	for _, secret := range append(s.secrets(), x.secrets...) {
 		msg = replaceSecret(msg, secret, connector.Mask)
 	}
 	return connector.ScrubURL(msg)
 }
 
-// scrubSource takes the session's secrets out of a statement's text, keeping its length.
-func (s *Session) scrubSource(x *execution, text string) string {
-	for _, secret := range s.secretsOf(x) {
-		text = replaceSecret(text, secret, strings.Repeat("*", len(secret)))
+// scrubSource takes the session's secrets out of the strings and comments of a statement's masked text,
+// keeping its length. Names and numbers stay as they are written, whatever they are spelt like; so do the
+// statement's other strings, since of its own secrets the values themselves are masked already.
+func (s *Session) scrubSource(x *execution) string {
+	known := s.secrets()
+	inStrings := func(piece string) []sqlparse.Span { return findSecrets(piece, known) }
+	inComments := func(piece string) []sqlparse.Span { return findSecrets(piece, append(known, x.secrets...)) }
+	return sqlparse.MaskSpans(x.masked.SQL, inStrings, inComments)
+}
+
+// findSecrets returns where secrets stand in a text.
+func findSecrets(text string, secrets []string) []sqlparse.Span {
+	var found []sqlparse.Span
+	for _, secret := range secrets {
+		for from := 0; ; {
+			i := strings.Index(text[from:], secret)
+			if i < 0 {
+				break
+			}
+			at := sqlparse.Span{Start: from + i, End: from + i + len(secret)}
+			from = at.End
+			if standsAlone(text, at) || len(secret) >= shortSecret {
+				found = append(found, at)
+			}
+		}
 	}
-	return text
+	return found
+}
+
+// standsAlone reports whether a piece of a text is no part of a longer word.
+func standsAlone(text string, at sqlparse.Span) bool {
+	return !endsInWord(text[:at.Start]) && !beginsWithWord(text[at.End:])
 }
 
 // shortSecret is the length below which a secret is looked for as a whole word only: shorter ones stand
@@ -105,25 +130,15 @@ const shortSecret = 4
 
 // replaceSecret replaces a secret wherever it stands.
 func replaceSecret(text, secret, with string) string {
-	if len(secret) >= shortSecret {
-		return strings.ReplaceAll(text, secret, with)
-	}
 	var b strings.Builder
-	for {
-		i := strings.Index(text, secret)
-		if i < 0 {
-			b.WriteString(text)
-			return b.String()
-		}
-		end := i + len(secret)
-		b.WriteString(text[:i])
-		if endsInWord(text[:i]) || beginsWithWord(text[end:]) {
-			b.WriteString(secret)
-		} else {
-			b.WriteString(with)
-		}
-		text = text[end:]
+	last := 0
+	for _, at := range findSecrets(text, []string{secret}) {
+		b.WriteString(text[last:at.Start])
+		b.WriteString(with)
+		last = at.End
 	}
+	b.WriteString(text[last:])
+	return b.String()
 }
 
 func endsInWord(s string) bool {

@@ -118,7 +118,7 @@ func (s *Session) Masked(sql string) string {
 		x.stmt = stmt
 		s.mask(x)
 	}
-	return s.scrubSource(x, x.masked.SQL)
+	return s.scrubSource(x)
 }
 
 // CurrentCatalog returns the name of the current catalog.

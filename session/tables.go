@@ -31,7 +31,7 @@ func (s *Session) createTable(ctx context.Context, x *execution, st *sqlparse.Cr
 		if st.IfNotExists {
 			return &Result{Kind: Notice, Message: alreadyExists(id)}, nil
 		}
-		return nil, &catalog.Error{Name: id.Object, Msg: alreadyExists(id), Err: catalog.ErrTableAlreadyExist}
+		return nil, &catalog.Error{Name: id.Object, Part: catalog.ObjectPart, Msg: alreadyExists(id), Err: catalog.ErrTableAlreadyExist}
 	}
 	if err != nil {
 		return nil, err

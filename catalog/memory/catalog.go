@@ -260,9 +260,9 @@ func (c *Catalog) accepts(path catalog.ObjectPath, table *catalog.CatalogTable) 
 	for _, k := range keys {
 		switch {
 		case k == "comment" || strings.HasPrefix(k, "schema."):
-			return &connector.OptionError{Key: k, Msg: fmt.Sprintf("option '%s' of table %s: this key is reserved", k, c.identifier(path))}
+			return &connector.OptionError{Key: k, KeyAtFault: true, Msg: fmt.Sprintf("option '%s' of table %s: this key is reserved", k, c.identifier(path))}
 		case !foreign:
-			return &connector.OptionError{Key: k, Msg: fmt.Sprintf("option '%s' means nothing for table %s: without the option 'connector' its rows are kept in memory, which has no options", k, c.identifier(path))}
+			return &connector.OptionError{Key: k, KeyAtFault: true, Msg: fmt.Sprintf("option '%s' means nothing for table %s: without the option 'connector' its rows are kept in memory, which has no options", k, c.identifier(path))}
 		}
 	}
 	return nil

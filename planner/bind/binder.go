@@ -50,6 +50,28 @@ type Column struct {
 	Name string
 	At   sqlparse.Span // the expression in the select list
 	Null bool          // a bare NULL, whose type is still open (the plan says STRING)
+	// cells are what the column's type was made of, where it was several values or queries.
+	cells []cell
+	table string // of a column that * stands for: the table it is of
+}
+
+// cell is one source of a column of VALUES or UNION.
+type cell struct {
+	at  sqlparse.Span
+	typ types.Type
+}
+
+// culprit returns where the value stands that keeps a column from being of a type, and that value's type.
+func (c Column) culprit(source, target types.Type) (sqlparse.Span, types.Type) {
+	for _, x := range c.cells {
+		if x.typ.Kind == types.Null {
+			continue
+		}
+		if _, err := expr.Coerce(&expr.Column{T: x.typ}, target); err != nil {
+			return x.at, x.typ
+		}
+	}
+	return c.At, source
 }
 
 // Query binds a query.

@@ -119,7 +119,7 @@ func refuseUnstored(s *sqlparse.CreateTable, t *target) error {
 
 // tableOptions checks the WITH clause against what the connector declares.
 func (b *Binder) tableOptions(s *sqlparse.CreateTable, t *target) error {
-	places := map[string]sqlparse.Span{}
+	places := map[string]*sqlparse.Option{}
 	at := s.Name.Span() // of an option that is missing
 	if s.Options != nil {
 		at = s.Options.Span()
@@ -132,7 +132,7 @@ func (b *Binder) tableOptions(s *sqlparse.CreateTable, t *target) error {
 			if key == "comment" || strings.HasPrefix(key, "schema.") {
 				return errAt(o.Key.Span(), "The option name '%s' is reserved", key)
 			}
-			places[key] = o.Span()
+			places[key] = o
 			t.table.Options[key] = o.Value.Text
 		}
 	}
@@ -141,8 +141,10 @@ func (b *Binder) tableOptions(s *sqlparse.CreateTable, t *target) error {
 	if !errors.As(err, &oe) {
 		return err
 	}
-	if place, ok := places[oe.Key]; ok {
-		at = place
+	if o, ok := places[oe.Key]; ok {
+		if at = o.Value.Span(); oe.KeyAtFault {
+			at = o.Key.Span()
+		}
 	}
 	return errAt(at, "%s", oe.Msg)
 }

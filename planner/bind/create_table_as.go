@@ -85,15 +85,32 @@ func tableColumns(r *Relation) error {
 	first := map[string]int{}
 	for i, c := range r.Columns {
 		if k, ok := first[c.Name]; ok {
-			return withHint(errAt(c.At, "Columns %d and %d of the query are both named '%s', and the columns of a table must have different names", k+1, i+1, c.Name),
-				"give them aliases: … AS %s, … AS %s", connector.QuoteName(c.Name), connector.QuoteName(c.Name+"_2"))
+			return sameName(r.Columns, k, i)
 		}
 		first[c.Name] = i
 		if c.Null {
-			return withHint(errAt(c.At, "Column '%s' is a bare NULL, which has no type", c.Name), "write CAST(NULL AS <type>)")
+			return withHint(errAt(c.At, "Column '%s' is an untyped NULL", c.Name), "write CAST(NULL AS <type>)")
 		}
 	}
 	return nil
+}
+
+// sameName is the error for two columns of a query that have one name.
+func sameName(columns []Column, first, second int) error {
+	a, b := columns[first], columns[second]
+	of := func(c Column) string {
+		if c.table == "" {
+			return ""
+		}
+		return " (of " + connector.QuoteName(c.table) + ")"
+	}
+	e := errAt(b.At, "Columns %d%s and %d%s of the query are both named '%s', and the columns of a table must have different names",
+		first+1, of(a), second+1, of(b), b.Name)
+	one, two := connector.QuoteName(b.Name), connector.QuoteName(b.Name+"_2")
+	if b.table == "" {
+		return withHint(e, "give them aliases: … AS %s, … AS %s", one, two)
+	}
+	return withHint(e, "list the columns instead of *, with an alias for one of the two: %s.%s AS %s", connector.QuoteName(b.table), one, two)
 }
 
 // columns sets the schema of the target and returns for each of its columns the query's, or -1.

@@ -24,6 +24,14 @@ func withHint(e *sqlparse.Error, format string, args ...any) *sqlparse.Error {
 	return e
 }
 
+// count writes a number of things: "1 column", "2 columns".
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
 // notYet refuses what parses but does not run.
 func notYet(at sqlparse.Span, what string) *sqlparse.Error {
 	return errAt(at, "%s is not supported yet", what)
@@ -57,10 +65,14 @@ func atName(err error, name sqlparse.ObjectName) error {
 		return &sqlparse.Error{Span: name.Span(), Msg: err.Error()}
 	}
 	at := name.Span()
-	for _, p := range name.Parts {
-		if p.Name == e.Name {
-			at = p.Span()
+	if e.Part == catalog.AnyPart {
+		for _, p := range name.Parts {
+			if p.Name == e.Name {
+				at = p.Span()
+			}
 		}
+	} else if i := len(name.Parts) - 1 - int(catalog.ObjectPart-e.Part); i >= 0 {
+		at = name.Parts[i].Span()
 	}
 	return &sqlparse.Error{Span: at, Msg: e.Msg, Hint: e.Hint}
 }

@@ -413,7 +413,13 @@ func (c *exprCtx) caseWhen(e *sqlparse.Case) (expr.Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		if operand != nil {
+		if operand == nil {
+			for i, x := range conds {
+				if !isBareNull(x) && x.Type().Kind != types.Boolean {
+					return nil, errAt(w.Conds[i].Span(), "WHEN must be followed by a condition, this is of type %s", x.Type().AsNullable())
+				}
+			}
+		} else {
 			for i, x := range conds {
 				if conds[i], err = expr.NewCall("=", []expr.Expr{operand, x}, x.Span()); err != nil {
 					return nil, err
@@ -441,7 +447,11 @@ func (c *exprCtx) caseWhen(e *sqlparse.Case) (expr.Expr, error) {
 	} else {
 		args = append(args, expr.NewLiteral(types.Of(types.Null), nil, span(e.Span())))
 	}
-	return expr.NewCall("CASE", args, span(e.Span()))
+	x, err := expr.NewCall("CASE", args, span(e.Span()))
+	if err == nil && onlyNull("CASE", args) {
+		return expr.NewLiteral(types.Of(types.Null), nil, span(e.Span())), nil
+	}
+	return x, err
 }
 
 // call binds a function call.
@@ -489,7 +499,36 @@ func (c *exprCtx) call(e *sqlparse.Call) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return expr.NewCall(name, args, span(e.Span()))
+	x, err := expr.NewCall(name, args, span(e.Span()))
+	if err == nil && onlyNull(name, args) {
+		return expr.NewLiteral(types.Of(types.Null), nil, span(e.Span())), nil
+	}
+	return x, err
+}
+
+// onlyNull reports whether a function that gives one of its arguments has only bare NULLs to give: its
+// value is one as well, without a type.
+func onlyNull(name string, args []expr.Expr) bool {
+	switch name {
+	case "CASE", "IF": // condition, value, …, else
+		for i := 1; i < len(args); i += 2 {
+			if !isBareNull(args[i]) {
+				return false
+			}
+		}
+		args = args[len(args)-1:]
+	case "NULLIF":
+		args = args[:1]
+	case "COALESCE", "IFNULL", "GREATEST", "LEAST":
+	default:
+		return false
+	}
+	for _, a := range args {
+		if !isBareNull(a) {
+			return false
+		}
+	}
+	return true
 }
 
 // callArgs binds the arguments; those of functions that evaluate only some of theirs are lazy.

@@ -56,7 +56,7 @@ func refuseHints(hints []sqlparse.Hint) error {
 // derived makes a relation of FROM out of a bound query. table is how it is named without an alias.
 func derived(r *Relation, alias *sqlparse.Alias, table scopeTable, parent *scope) (plan.Node, *scope, error) {
 	if alias != nil {
-		table = scopeTable{path: []string{alias.Name.Name}, at: alias.Name.Span()}
+		table = scopeTable{path: []string{alias.Name.Name}, hidden: table.path, at: alias.Name.Span()}
 		if err := renameColumns(r, alias.Columns); err != nil {
 			return nil, nil, err
 		}

@@ -142,7 +142,7 @@ func (w *Write) assign(in plan.Node, exprs []expr.Expr, from []Column) error {
 		names[i] = col.Name
 		x, err := coerce(exprs[i], col.Type)
 		if err != nil {
-			return incompatible(err, col, exprs[i], from[i].At)
+			return incompatible(err, col, exprs[i], from[i])
 		}
 		if x.Type().Nullable() && !col.Type.Nullable() {
 			w.NotNull = append(w.NotNull, i)
@@ -157,15 +157,16 @@ func (w *Write) assign(in plan.Node, exprs []expr.Expr, from []Column) error {
 	return nil
 }
 
-func incompatible(err error, target types.Column, source expr.Expr, at sqlparse.Span) error {
+func incompatible(err error, target types.Column, source expr.Expr, from Column) error {
 	var e *expr.Error
 	if !errors.As(err, &e) {
 		return err
 	}
 	to := target.Type.AsNullable()
+	at, typ := from.culprit(source.Type(), target.Type)
 	msg := errAt(at, "Incompatible types for sink column '%s'. The source column has type '%s', while the target column has type '%s'.",
-		target.Name, source.Type().AsNullable(), to)
-	if types.CastAllowed(source.Type(), to) {
+		target.Name, typ.AsNullable(), to)
+	if types.CastAllowed(typ, to) {
 		msg.Hint = fmt.Sprintf("write CAST(… AS %s)", to)
 	}
 	return msg

@@ -76,7 +76,7 @@ func ordinal(e sqlparse.Expr, n int) (int, bool, error) {
 	}
 	i, err := strconv.Atoi(l.Text)
 	if err != nil || i < 1 || i > n {
-		return 0, false, withHint(errAt(e.Span(), "Ordinal out of range"), "the select list has %d columns", n)
+		return 0, false, withHint(errAt(e.Span(), "Ordinal out of range"), "the select list has %s", count(n, "column"))
 	}
 	return i - 1, true, nil
 }

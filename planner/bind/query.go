@@ -132,7 +132,7 @@ func renameColumns(r *Relation, names []sqlparse.Ident) error {
 			have += connector.QuoteName(c.Name)
 		}
 		at := sqlparse.Span{Start: names[0].Span().Start, End: names[len(names)-1].Span().End}
-		return errAt(at, "List of column aliases must have same degree as table; table has %d columns (%s), whereas alias list has %d columns", len(r.Columns), have, len(names))
+		return errAt(at, "List of column aliases must have same degree as table; table has %s (%s), whereas alias list has %s", count(len(r.Columns), "column"), have, count(len(names), "column"))
 	}
 	cols := make([]Column, len(names))
 	for i, n := range names {

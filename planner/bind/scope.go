@@ -21,7 +21,9 @@ type scope struct {
 // scopeTable is one relation of FROM.
 type scopeTable struct {
 	path []string // an alias alone, or catalog, database and table; nil: cannot be named
-	at   sqlparse.Span
+	// hidden is the path that an alias took the place of.
+	hidden []string
+	at     sqlparse.Span
 }
 
 // scopeCol is one column that can be named.
@@ -159,6 +161,9 @@ func (s *scope) notFound(ref *sqlparse.ColumnRef) error {
 	if len(ref.Parts) == 1 {
 		e := errAt(ref.Span(), "Column '%s' not found in any table", last.Name)
 		e.Hint = didYouMean(last.Name, s.names(-1))
+		if f := strings.ToUpper(last.Name); e.Hint == "" && isCallable(f) {
+			e.Hint = "the function is written " + f + "()"
+		}
 		return e
 	}
 	qualifier := ref.Parts[:len(ref.Parts)-1]
@@ -174,6 +179,12 @@ func (s *scope) notFound(ref *sqlparse.ColumnRef) error {
 	return e
 }
 
+// isCallable reports whether a name is that of a function without arguments.
+func isCallable(name string) bool {
+	f, ok := expr.Lookup(name)
+	return ok && f.Min == 0 || name == "CURRENT_DATABASE"
+}
+
 func (s *scope) tableNotFound(qualifier []sqlparse.Ident) error {
 	var names []string
 	for _, t := range s.tables {
@@ -183,6 +194,11 @@ func (s *scope) tableNotFound(qualifier []sqlparse.Ident) error {
 	}
 	at := sqlparse.Span{Start: qualifier[0].Span().Start, End: qualifier[len(qualifier)-1].Span().End}
 	e := errAt(at, "Table '%s' not found", pathText(qualifier))
+	for _, t := range s.tables {
+		if (scopeTable{path: t.hidden}).matches(qualifier) {
+			return withHint(e, "its alias in this query is %s, and only that names it", connector.QuoteName(t.name()))
+		}
+	}
 	e.Hint = didYouMean(qualifier[len(qualifier)-1].Name, names)
 	return e
 }

@@ -41,7 +41,7 @@ func (b *Binder) setOp(q *sqlparse.SetOp, parent *scope) (*Relation, error) {
 			name = "UNION ALL"
 		}
 		if len(right.Columns) != len(r.Columns) {
-			return nil, errAt(spine[i].Right.Span(), "Column count mismatch in %s: %d columns here, %d in the first query", name, len(right.Columns), len(r.Columns))
+			return nil, errAt(spine[i].Right.Span(), "Column count mismatch in %s: %s here, %d in the first query", name, count(len(right.Columns), "column"), len(r.Columns))
 		}
 		inputs = append(inputs, right)
 		if i > 0 && spine[i].All && spine[i-1].All {
@@ -76,6 +76,14 @@ func union(inputs []*Relation, name string) (*Relation, error) {
 					"it is %s here and %s before; CAST one of them", ts[k].AsNullable(), common[i].AsNullable())
 			}
 			common[i] = t
+		}
+		out.Columns[i].cells = nil
+		for _, in := range inputs {
+			c := in.Columns[i]
+			if c.cells == nil {
+				c.cells = []cell{{c.At, in.column(i).Type()}}
+			}
+			out.Columns[i].cells = append(out.Columns[i].cells, c.cells...)
 		}
 		out.Columns[i].Null = common[i].Kind == types.Null
 	}

@@ -59,7 +59,11 @@ func dataType(n sqlparse.TypeName) (types.Type, error) {
 	case *sqlparse.RawType:
 		return types.Type{}, notYet(at, "The type RAW")
 	case *sqlparse.NamedType:
-		return types.Type{}, errAt(at, "Unknown data type '%s'", pathText(n.Name.Parts))
+		e := errAt(at, "Unknown data type '%s'", pathText(n.Name.Parts))
+		if s := sqlparse.NearestType(n.Name.Last().Name); s != "" && len(n.Name.Parts) == 1 {
+			e.Hint = "did you mean " + s + "?"
+		}
+		return types.Type{}, e
 	}
 	return types.Type{}, notYet(at, "this type")
 }

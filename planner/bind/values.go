@@ -18,6 +18,7 @@ func (b *Binder) values(q *sqlparse.Values, parent *scope) (*Relation, error) {
 	v := &valuesBinder{rows: q.Rows, types: make([]types.Type, width), cells: map[int]expr.Expr{}}
 	c := &exprCtx{b: b, scope: &scope{parent: parent}, clause: "VALUES list"}
 	last := make([]types.Type, width)
+	sources := make([][]cell, width) // the cells with which the type changes
 	for r := range q.Rows {
 		row := &q.Rows[r]
 		if len(row.Items) != width {
@@ -43,6 +44,9 @@ func (b *Binder) values(q *sqlparse.Values, parent *scope) (*Relation, error) {
 				continue
 			}
 			last[i] = t
+			if r == 0 || t != v.types[i] {
+				sources[i] = append(sources[i], cell{e.Span(), t})
+			}
 			if r == 0 {
 				v.types[i] = t
 				continue
@@ -55,7 +59,13 @@ func (b *Binder) values(q *sqlparse.Values, parent *scope) (*Relation, error) {
 			v.types[i] = common
 		}
 	}
-	return v.bind(b, q.Span())
+	out, err := v.bind(b, q.Span())
+	if err == nil && len(q.Rows) > 1 {
+		for i := range out.Columns {
+			out.Columns[i].cells = sources[i]
+		}
+	}
+	return out, err
 }
 
 // plainLiteral unwraps a literal and its minus sign.
