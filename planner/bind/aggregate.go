@@ -33,6 +33,8 @@ func (c *exprCtx) aggregate(e *sqlparse.Call, name string) (expr.Expr, error) {
 		return nil, errAt(e.Span(), "Aggregate expression is illegal in %s", c.clause)
 	case e.Star && name != "COUNT":
 		return nil, errAt(e.Span(), "%s(*) is not possible, only COUNT(*)", name)
+	case name == "COUNT" && !e.Star && len(e.Args) == 0:
+		return nil, withHint(errAt(e.Span(), "Invalid number of arguments to function 'COUNT'. Was expecting at least 1 argument, got 0"), "COUNT(*) counts rows")
 	}
 	inner := &exprCtx{b: c.b, scope: c.scope, clause: "argument of an aggregate", inAgg: true, attach: c.aggs.attach}
 	var args []expr.Expr

@@ -52,7 +52,9 @@ type Column struct {
 	Null bool          // a bare NULL, whose type is still open (the plan says STRING)
 	// cells are what the column's type was made of, where it was several values or queries.
 	cells []cell
-	table string // of a column that * stands for: the table it is of
+	// star says that * stands for the column; table is the table it is of, if that has a name.
+	star  bool
+	table string
 }
 
 // cell is one source of a column of VALUES or UNION.

@@ -107,10 +107,13 @@ func sameName(columns []Column, first, second int) error {
 	e := errAt(b.At, "Columns %d%s and %d%s of the query are both named '%s', and the columns of a table must have different names",
 		first+1, of(a), second+1, of(b), b.Name)
 	one, two := connector.QuoteName(b.Name), connector.QuoteName(b.Name+"_2")
-	if b.table == "" {
+	switch {
+	case !b.star:
 		return withHint(e, "give them aliases: … AS %s, … AS %s", one, two)
+	case b.table != "":
+		one = connector.QuoteName(b.table) + "." + one
 	}
-	return withHint(e, "list the columns instead of *, with an alias for one of the two: %s.%s AS %s", connector.QuoteName(b.table), one, two)
+	return withHint(e, "list the columns instead of *, with an alias for one of the two: %s AS %s", one, two)
 }
 
 // columns sets the schema of the target and returns for each of its columns the query's, or -1.

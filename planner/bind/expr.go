@@ -475,9 +475,10 @@ func (c *exprCtx) call(e *sqlparse.Call) (expr.Expr, error) {
 	if _, ok := expr.LookupAggregate(name); ok {
 		return c.aggregate(e, name)
 	}
+	if err := expr.Refusal(name, span(e.Span())); err != nil {
+		return nil, err
+	}
 	switch name {
-	case "ROW_NUMBER", "RANK", "DENSE_RANK", "LEAD", "LAG", "NTILE", "CUME_DIST", "PERCENT_RANK":
-		return nil, notYet(e.Name.Span(), "The window function "+name)
 	case "TUMBLE", "HOP", "SESSION", "CUMULATE", "TUMBLE_START", "TUMBLE_END", "TUMBLE_ROWTIME", "TUMBLE_PROCTIME",
 		"HOP_START", "HOP_END", "HOP_ROWTIME", "HOP_PROCTIME", "SESSION_START", "SESSION_END", "SESSION_ROWTIME", "SESSION_PROCTIME":
 		return nil, notYet(e.Name.Span(), "The group window function "+name)

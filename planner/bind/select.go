@@ -11,7 +11,8 @@ type selectItem struct {
 	expr expr.Expr
 	name string
 	at   sqlparse.Span
-	// table is set for what * stands for: the table the column is of.
+	// star says that * stands for the item; table is the table it is of, if that has a name.
+	star  bool
 	table string
 	// alias says that ORDER BY may mean the item by its name: AS was written, or it is a column.
 	alias bool
@@ -90,7 +91,7 @@ func (b *Binder) selectQuery(s *sqlparse.Select, order []sqlparse.OrderItem, par
 			return nil, positioned(err)
 		}
 		names[i] = it.name
-		out.Columns = append(out.Columns, Column{Name: it.name, At: it.at, Null: isBareNull(exprs[i]), table: it.table})
+		out.Columns = append(out.Columns, Column{Name: it.name, At: it.at, Null: isBareNull(exprs[i]), star: it.star, table: it.table})
 	}
 	for i := range sorts {
 		if sorts[i].Expr, err = r.resolve(sorts[i].Expr); err != nil {
@@ -209,8 +210,8 @@ func (c *exprCtx) star(e *sqlparse.Star) ([]selectItem, error) {
 	var items []selectItem
 	for i, col := range s.cols {
 		if e.Qualifier == nil && !col.merged || e.Qualifier != nil && tables[col.table] {
-			it := selectItem{expr: s.ref(i, e.Span()), name: col.name, at: e.Span()}
-			if col.table >= 0 {
+			it := selectItem{expr: s.ref(i, e.Span()), name: col.name, at: e.Span(), star: true}
+			if col.table >= 0 && len(s.tables[col.table].path) > 0 {
 				it.table = s.tables[col.table].name()
 			}
 			items = append(items, it)
