@@ -94,20 +94,19 @@ var aggregateTable = sync.OnceValue(func() []*Aggregate {
 func NewAggregate(name string, args []Expr, distinct bool, filter Expr, at Span) (*AggCall, error) {
 	a, ok := LookupAggregate(strings.ToUpper(name))
 	if !ok {
-		e := &Error{Span: at, Row: -1, Msg: "No match found for function signature " + signature(name, args)}
-		if s := similarFunction(name); s != "" {
-			e.Hint = "did you mean " + s + "?"
-		}
-		return nil, e
+		return nil, noFunction(name, args, at)
 	}
 	if len(args) < a.Min || len(args) > a.Max || distinct && len(args) == 0 {
-		return nil, &Error{Span: at, Row: -1, Hint: "write " + a.Syntax,
-			Msg: fmt.Sprintf("Invalid number of arguments to function '%s'", a.Name)}
+		return nil, &Error{Span: at, Row: -1, Hint: "write " + a.Syntax, Msg: wrongCount(a.Name, max(a.Min, 1), a.Max, len(args))}
 	}
 	params, result, err := a.Bind(args)
 	if err == errMismatch {
-		return nil, &Error{Span: at, Row: -1, Hint: "write " + a.Syntax,
+		e := &Error{Span: at, Row: -1, Hint: "write " + a.Syntax,
 			Msg: fmt.Sprintf("Cannot apply '%s' to arguments of type '%s'", a.Name, signature(a.Name, args))}
+		if args[0].Type().IsString() {
+			e.Hint = "write " + a.Name + "(" + castTo(args[0], types.Of(types.Double)) + ") to calculate with a text"
+		}
+		return nil, e
 	}
 	if err != nil {
 		return nil, &Error{Span: at, Row: -1, Msg: err.Error()}

@@ -12,6 +12,11 @@ import (
 // errMismatch is what Bind returns when a function does not take such arguments; NewCall spells it out.
 var errMismatch = errors.New("arguments of these types are not taken")
 
+// argMismatch is errMismatch where it is known which argument does not go with those before it.
+type argMismatch struct{ arg int }
+
+func (argMismatch) Error() string { return errMismatch.Error() }
+
 // param is a kind of parameter: it says to which type an argument of type t is cast, if it is taken.
 type param func(t types.Type) (types.Type, bool)
 
@@ -265,20 +270,6 @@ func signature(name string, args []Expr) string {
 	return b.String()
 }
 
-// applied writes the types around an operator, as Flink does: <INT> + <STRING>.
-func applied(f *Function, args []Expr) string {
-	if !f.Hidden || len(args) == 0 || strings.Contains("CASE TRIM FLOOR CEIL", f.Name) {
-		return signature(f.Name, args)
-	}
-	if len(args) == 1 {
-		return fmt.Sprintf("%s <%s>", f.Name, args[0].Type().AsNullable())
-	}
-	if len(args) == 2 {
-		return fmt.Sprintf("<%s> %s <%s>", args[0].Type().AsNullable(), f.Name, args[1].Type().AsNullable())
-	}
-	return signature(f.Name, args)
-}
-
 // NewLiteral returns a literal of type t. v is nil, bool, int64, float64, string, []byte or
 // types.Int128; t decides the physical form: an int64 is also the unscaled value of a DECIMAL, the days
 // of a DATE, the units of a TIMESTAMP and so on. The literal's type is NOT NULL unless v is nil.
@@ -320,31 +311,21 @@ func NewCall(name string, args []Expr, at Span) (Expr, error) {
 		f, ok = Lookup(strings.ToUpper(name))
 	}
 	if !ok {
-		e := &Error{Span: at, Row: -1, Msg: "No match found for function signature " + signature(name, args)}
 		if agg, ok := LookupAggregate(strings.ToUpper(name)); ok {
-			e.Msg = agg.Name + " is an aggregate function and cannot be used here"
-		} else if s := similarFunction(name); s != "" {
-			e.Hint = "did you mean " + s + "?"
+			return nil, &Error{Span: at, Row: -1, Msg: agg.Name + " is an aggregate function and cannot be used here"}
 		}
-		return nil, e
+		return nil, noFunction(name, args, at)
 	}
 	if len(args) < f.Min || f.Max >= 0 && len(args) > f.Max {
 		return nil, &Error{Span: at, Row: -1, Hint: "write " + f.Syntax,
-			Msg: fmt.Sprintf("Invalid number of arguments to function '%s'. Was expecting %s, got %d", f.Name, countOf(f), len(args))}
+			Msg: wrongCount(f.Name, f.Min, f.Max, len(args))}
 	}
 	params, result, err := f.Bind(args)
-	if err == errMismatch {
-		return nil, &Error{Span: at, Row: -1, Hint: "write " + f.Syntax,
-			Msg: fmt.Sprintf("Cannot apply '%s' to arguments of type '%s'", f.Name, applied(f, args))}
-	}
 	if err != nil {
-		if e, ok := err.(*Error); ok {
-			if e.Span == (Span{}) {
-				e.Span = at
-			}
-			return nil, e
-		}
-		return nil, &Error{Span: at, Row: -1, Msg: err.Error(), Hint: "write " + f.Syntax}
+		return nil, misapplied(f, args, err, at)
+	}
+	if result.Kind == types.Null {
+		return NewLiteral(result, nil, at), nil
 	}
 	c := &Call{Func: f, Args: make([]Expr, len(args)), T: result, At: at}
 	nullable := f.Nulls == NullsMade
@@ -358,16 +339,29 @@ func NewCall(name string, args []Expr, at Span) (Expr, error) {
 	return c, nil
 }
 
-func countOf(f *Function) string {
-	switch {
-	case f.Max < 0:
-		return fmt.Sprintf("at least %d arguments", f.Min)
-	case f.Min == f.Max && f.Min == 1:
-		return "1 argument"
-	case f.Min == f.Max:
-		return fmt.Sprintf("%d arguments", f.Min)
+// noFunction is the error for a name that neither a function nor an aggregate has.
+func noFunction(name string, args []Expr, at Span) error {
+	if err := Refusal(name, at); err != nil {
+		return err
 	}
-	return fmt.Sprintf("%d to %d arguments", f.Min, f.Max)
+	return &Error{Span: at, Row: -1, Msg: "No match found for function signature " + signature(name, args), Hint: suggestion(name)}
+}
+
+// wrongCount is the message for a call with got arguments; most is -1 for any number.
+func wrongCount(name string, least, most, got int) string {
+	number := fmt.Sprint(least)
+	switch {
+	case most < 0:
+		number = "at least " + number
+	case least != most:
+		number += " to " + fmt.Sprint(most)
+	}
+	if number == "1" || number == "at least 1" {
+		number += " argument"
+	} else {
+		number += " arguments"
+	}
+	return fmt.Sprintf("Invalid number of arguments to function '%s'. Was expecting %s, got %d", name, number, got)
 }
 
 // implicit casts an argument to the type that a kernel takes; Bind has made sure that it may.

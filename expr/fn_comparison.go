@@ -129,7 +129,7 @@ func bindAllComparable(args []Expr) ([]types.Type, types.Type, error) {
 	for i := 1; i < len(args); i++ {
 		s, t, err := comparable(args[0], args[i])
 		if err != nil {
-			return nil, result, err
+			return nil, result, argMismatch{i}
 		}
 		params[i] = t
 		same = same && s.SameKind(args[0].Type())

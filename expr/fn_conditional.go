@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"fmt"
 	"unicode"
 	"unicode/utf8"
 
@@ -37,13 +38,13 @@ func conditionalFunctions() []Function {
 			Name: "CASE", Group: "conditional", Syntax: "CASE WHEN condition THEN value [WHEN …] [ELSE value] END",
 			Doc:     "The value of the first condition that is TRUE, else the ELSE value. Each operand is evaluated only for the rows that need it.",
 			Example: "CASE WHEN 1 > 2 THEN 'more' ELSE 'less' END", Result: "less", Min: 3, Max: -1, Hidden: true, Nulls: NullsOwn,
-			Bind: bindCase,
+			Bind: bindCase("WHEN must be followed by a condition"),
 			Lazy: func(c *Call, _ *Env) (LazyStep, error) { return caseStep(len(c.Args), c.T), nil },
 		},
 		{
 			Name: "IF", Group: "conditional", Syntax: "IF(condition, value1, value2)",
 			Doc: "value1 where the condition is TRUE, else value2.", Example: "IF(5 > 3, 'yes', 'no')", Result: "yes",
-			Min: 3, Max: 3, Nulls: NullsOwn, Bind: bindCase,
+			Min: 3, Max: 3, Nulls: NullsOwn, Bind: bindCase("The first argument of IF must be a condition"),
 			Lazy: func(c *Call, _ *Env) (LazyStep, error) { return caseStep(len(c.Args), c.T), nil },
 		},
 		{
@@ -69,7 +70,7 @@ func conditionalFunctions() []Function {
 				}
 				first, second := args[0].Type(), args[1].Type()
 				if first.Kind == types.Null {
-					first = s
+					return nil, first, nil // NULL, whatever it is compared with
 				}
 				if second.Kind == types.Null || second.IsString() && !first.IsString() {
 					second = t
@@ -112,14 +113,17 @@ func typesOf(args []Expr) []types.Type {
 	return ts
 }
 
-// bindSameType brings all arguments to their common type.
+// bindSameType brings all arguments to their common type; it is NULL where all of them are NULL.
 func bindSameType(args []Expr) ([]types.Type, types.Type, error) {
-	w, ok := types.CommonType(typesOf(args)...)
-	if !ok {
-		return nil, w, errMismatch
-	}
-	if w.Kind == types.Null {
-		w = types.String()
+	w := types.Of(types.Null)
+	for i, t := range typesOf(args) {
+		u, ok := types.CommonType(w, t)
+		if !ok {
+			return nil, w, argMismatch{i}
+		}
+		if w = u; i == 0 {
+			w = t
+		}
 	}
 	params := make([]types.Type, len(args))
 	for i := range params {
@@ -128,36 +132,58 @@ func bindSameType(args []Expr) ([]types.Type, types.Type, error) {
 	return params, w, nil
 }
 
-// bindCase types condition, value, condition, value, …, else.
-func bindCase(args []Expr) ([]types.Type, types.Type, error) {
-	if len(args)%2 == 0 {
-		return nil, types.Type{}, errMismatch
+// bindValues is bindSameType for the values of CASE, IF, COALESCE and IFNULL.
+func bindValues(vals []Expr) ([]types.Type, types.Type, error) {
+	params, w, err := bindSameType(vals)
+	if m, ok := err.(argMismatch); ok {
+		bad, other := vals[m.arg], vals[0]
+		for _, v := range vals[:m.arg] {
+			if _, ok := types.CommonType(v.Type(), bad.Type()); !ok {
+				other = v
+				break
+			}
+		}
+		return nil, w, &Error{Span: bad.Span(), Row: -1, Hint: sameTypeHint(other, bad),
+			Msg: fmt.Sprintf("Illegal mixing of types in CASE or COALESCE statement: %s and %s", other.Type().AsNullable(), bad.Type().AsNullable())}
 	}
-	var vals []Expr
-	for i := 1; i < len(args); i += 2 {
-		vals = append(vals, args[i])
-	}
-	vals = append(vals, args[len(args)-1])
-	_, w, err := bindSameType(vals)
-	if err != nil {
-		return nil, w, err
-	}
-	params := make([]types.Type, len(args))
-	for i, a := range args {
-		params[i] = w
-		if i%2 == 0 && i < len(args)-1 {
+	return params, w, err
+}
+
+// bindCase types condition, value, condition, value, …, else; want is the error where a condition is none.
+func bindCase(want string) func(args []Expr) ([]types.Type, types.Type, error) {
+	return func(args []Expr) ([]types.Type, types.Type, error) {
+		if len(args)%2 == 0 {
+			return nil, types.Type{}, errMismatch
+		}
+		var vals []Expr
+		params := make([]types.Type, len(args))
+		for i, a := range args {
+			if i%2 == 1 || i == len(args)-1 {
+				vals = append(vals, a)
+				continue
+			}
 			t, ok := boolean(a.Type())
 			if !ok {
-				return nil, w, errMismatch
+				return nil, t, &Error{Span: a.Span(), Row: -1, Hint: conditionHint([]Expr{a}),
+					Msg: fmt.Sprintf("%s, this is of type %s", want, a.Type().AsNullable())}
 			}
 			params[i] = t
 		}
+		_, w, err := bindValues(vals)
+		if err != nil {
+			return nil, w, err
+		}
+		for i := range args {
+			if i%2 == 1 || i == len(args)-1 {
+				params[i] = w
+			}
+		}
+		return params, w, nil
 	}
-	return params, w, nil
 }
 
 func bindCoalesce(args []Expr) ([]types.Type, types.Type, error) {
-	params, w, err := bindSameType(args)
+	params, w, err := bindValues(args)
 	if err != nil {
 		return nil, w, err
 	}

@@ -2,7 +2,6 @@ package expr
 
 import (
 	"sort"
-	"strings"
 	"sync"
 
 	"github.com/sluice-sql/sluice/column"
@@ -154,48 +153,4 @@ func functionGroups() [][]Function {
 		stringFunctions(), patternFunctions(), hashFunctions(), temporalFunctions(), clockFunctions(), conditionalFunctions(),
 		conversionFunctions(),
 	}
-}
-
-// similarFunction returns the visible function whose name is nearest to name, or "".
-func similarFunction(name string) string {
-	best, bestDist := "", max(1, len(name)/3)
-	consider := func(f string) {
-		if d := editDistance(strings.ToUpper(name), f); d <= bestDist && (d < bestDist || best == "") {
-			best, bestDist = f, d
-		}
-	}
-	for _, f := range Functions() {
-		if f.Hidden {
-			continue
-		}
-		consider(f.Name)
-		for _, a := range f.Aliases {
-			consider(a)
-		}
-	}
-	for _, a := range Aggregates() {
-		consider(a.Name)
-	}
-	return best
-}
-
-// editDistance counts the letters to insert, delete, replace or exchange with their neighbour.
-func editDistance(a, b string) int {
-	before, last := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := b2i(a[i-1] != b[j-1])
-			row[j] = min(last[j-1]+cost, last[j]+1, row[j-1]+1)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], before[j-2]+1)
-			}
-		}
-		before, last = last, row
-	}
-	return last[len(b)]
 }
