@@ -108,15 +108,15 @@ func (b *builder) head(id int, by *hashing) (*pipeline, *edge, error) {
 	case by != nil:
 		p.keys = by.keys
 		for range by.parts {
-			e.lanes = append(e.lanes, newLane(b.limits, p.parallelism))
+			e.lanes = append(e.lanes, newLane(b.limits, b.job.rt.poison, p.parallelism))
 		}
 	case p.parallelism > 1 && keepsOrder:
 		for range p.parallelism {
-			e.lanes = append(e.lanes, newLane(b.limits, 1))
+			e.lanes = append(e.lanes, newLane(b.limits, b.job.rt.poison, 1))
 		}
 		e.order = make(chan int, 4*p.parallelism)
 	default:
-		e.lanes = []*lane{newLane(b.limits, p.parallelism)}
+		e.lanes = []*lane{newLane(b.limits, b.job.rt.poison, p.parallelism)}
 	}
 	return p, e, nil
 }

@@ -62,6 +62,7 @@ var defaultLimits = laneLimits{batches: 32, bytes: 6 << 20}
 // lane is a bounded queue with the free slots that come back on it.
 type lane struct {
 	limits laneLimits
+	poison bool
 
 	mu      sync.Mutex
 	items   []item
@@ -79,8 +80,8 @@ type item struct {
 	end   bool
 }
 
-func newLane(limits laneLimits, senders int) *lane {
-	return &lane{limits: limits, senders: senders, wakeSend: make(chan struct{}, 1), wakeRecv: make(chan struct{}, 1)}
+func newLane(limits laneLimits, poison bool, senders int) *lane {
+	return &lane{limits: limits, poison: poison, senders: senders, wakeSend: make(chan struct{}, 1), wakeRecv: make(chan struct{}, 1)}
 }
 
 func wake(c chan struct{}) {
@@ -108,6 +109,9 @@ func (l *lane) slot(ts []types.Type) *slot {
 
 // recycle takes a slot back for the senders; when there are none any more, its memory goes.
 func (l *lane) recycle(s *slot) {
+	if l.poison {
+		s.poison()
+	}
 	l.mu.Lock()
 	if l.senders > 0 {
 		l.free = append(l.free, s)

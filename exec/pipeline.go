@@ -383,6 +383,9 @@ func (w *worker) feed(s *slot, push emit) error {
 	w.src = s
 	err := w.split(&s.batch, push)
 	w.src = before
+	if w.p.job.rt.poison {
+		s.poison()
+	}
 	return err
 }
 
@@ -417,6 +420,9 @@ func (w *worker) lend(s *slot, out emit) error {
 	w.src = s
 	err := out(&s.batch)
 	w.src = before
+	if w.p.job.rt.poison {
+		s.poison()
+	}
 	return err
 }
 

@@ -203,3 +203,38 @@ func (p *plan) values(cols []types.Column, batches ...[][]any) int {
 }
 
 func exprs(es ...expr.Expr) []expr.Expr { return es }
+
+// A batch of which a memory table owns some columns and the job others goes over two edges: the job's
+// vectors go round, the table's never do.
+func TestSharedAndComputedColumnsOverTwoEdges(t *testing.T) {
+	const n = 100_000
+	for _, size := range []int{300, 2048} {
+		for _, third := range []bool{false, true} {
+			const parallelism = 4
+			w := newWorld(t)
+			w.add("t", columns(integer), numbersOf(n), size).shared = true
+			table := text(rowsOf(w.tables["t"].batches[7]))
+			p := w.plan(parallelism, 2048)
+			ts := columns(integer, integer, str)
+			branch := func() in {
+				v := p.project(p.scan("t", parallelism), col(0, integer), call("+", col(0, integer), num(1)), call("CONCAT", expr.NewLiteral(str, "x", expr.Span{}), call("CHR", num(65))))
+				return forward(v)
+			}
+			u := p.vertex(&job.Union{}, ts, 1, branch(), branch())
+			if third { // on it the batches of one worker go to several
+				u = p.filter(call(">", col(1, integer), num(0)), u)
+				p.g.Vertices[u].Parallelism = parallelism
+			}
+			p.into(hooks.CreateTableAs, "r", u)
+			require.NoError(t, p.submit().Wait(context.Background()))
+			got := rowsOf(w.tables["r"].batches[0])
+			require.Len(t, got, 2*n)
+			for i, r := range got {
+				if r[0] != i%n || r[1] != i%n+1 || r[2] != "xA" {
+					t.Fatalf("row %d is %v", i, r)
+				}
+			}
+			require.Equal(t, table, text(rowsOf(w.tables["t"].batches[7])), "the table itself")
+		}
+	}
+}

@@ -26,6 +26,7 @@ type Runtime struct {
 	Store *store.Store
 
 	limits laneLimits // of edges; zero: the usual
+	poison bool       // fill what nobody may read any more with rubbish; tests do
 
 	mu     sync.Mutex
 	jobs   []*Job

@@ -5,9 +5,20 @@ import (
 	"github.com/sluice-sql/sluice/types"
 )
 
-// slot is a batch together with the vectors that belong to it. The batch may for a while show vectors of
-// somebody else (a memory table); reset puts its own back. Slots go round between the two ends of an
-// edge, so that memory stays flat.
+// slot is a batch together with the vectors that belong to it. Slots go round between the two ends of an
+// edge, so that memory stays flat. Who may do what with a vector, and when:
+//
+//   - A vector belongs to exactly one slot (it is in its own), or it never changes again: a memory table's,
+//     a constant's, or a filled table's of an operator. The vectors that a batch shows are of these two
+//     kinds; batch.Shared says that some are of the second. Results of expressions belong to the
+//     expression, are of neither kind, and are copied at the end of a chain.
+//   - One goroutine at a time holds a slot, and only it may read or change the slot's own vectors: the
+//     sender, from lane.slot to lane.send; the receiver, until it recycles it; an operator or a leaf,
+//     always, but what it lends is nobody's to read once lend or feed has returned.
+//   - take moves a vector between two slots that the same goroutine holds, and leaves an empty one for it
+//     in exchange. It never lets a slot show another slot's own vector.
+//   - So whoever gets a slot from a free list may reset it: nobody shows its vectors. Tests fill them with
+//     rubbish at each of these ends (see poison), so that a late reader shows.
 type slot struct {
 	batch column.Batch
 	own   []*column.Vector
@@ -56,33 +67,60 @@ func (s *slot) add(b *column.Batch, from, to int) {
 	}
 }
 
-// take makes s the rows of the dense batch b. Vectors that belong to from are exchanged for vectors of
-// s; vectors that never change are shown; others are copied. Afterwards b is no more.
+// take makes s, which is empty, the rows of the dense batch b, of which some vectors may be those that from
+// shows. Those that belong to from are exchanged for vectors of s; those that never change are shown;
+// others are copied. Afterwards b is no more.
 func (s *slot) take(b *column.Batch, from *slot) {
 	s.batch.N = b.N
 	if b.Kind != nil {
 		s.batch.Kind = append(s.batch.Kind[:0:0], b.Kind...)
 	}
-	shared := from != nil && from.batch.Shared
 	for c, v := range b.Cols {
 		if from == nil {
 			s.own[c].AppendRange(v, 0, b.N)
 			continue
 		}
-		if shared {
-			if find(from.batch.Cols, v, c) >= 0 {
-				s.batch.Cols[c] = v
-				s.batch.Shared = true
-				continue
-			}
-		} else if j := find(from.own, v, c); j >= 0 && column.PhysicalOf(v.Type) == column.PhysicalOf(s.own[c].Type) && find(b.Cols[c+1:], v, 0) < 0 {
+		j := find(from.own, v, c)
+		switch {
+		case j < 0 && from.batch.Shared && find(from.batch.Cols, v, c) >= 0:
+			s.batch.Cols[c], s.batch.Shared = v, true
+		case j >= 0 && column.PhysicalOf(v.Type) == column.PhysicalOf(s.own[c].Type) && find(b.Cols[c+1:], v, 0) < 0:
 			mine := s.own[c]
 			mine.Type, v.Type = v.Type, mine.Type
 			from.own[j] = mine
+			for i, x := range from.batch.Cols {
+				if x == v {
+					from.batch.Cols[i] = mine
+				}
+			}
 			s.own[c], s.batch.Cols[c] = v, v
-			continue
+		default:
+			s.own[c].AppendRange(v, 0, b.N)
 		}
-		s.own[c].AppendRange(v, 0, b.N)
+	}
+}
+
+// poison fills the slot's own vectors, which nobody is to read any more, with rubbish.
+func (s *slot) poison() {
+	for _, v := range s.own {
+		fillAll(v.Bool, true)
+		fillAll(v.I8, -0x56)
+		fillAll(v.I16, -0x5556)
+		fillAll(v.I32, -0x55555556)
+		fillAll(v.I64, -0x5555555555555556)
+		fillAll(v.I128, types.Int128From(-0x5555555555555556))
+		fillAll(v.F32, -1e30)
+		fillAll(v.F64, -1e300)
+		fillAll(v.Bytes, '#')
+		fillAll(v.Offsets, -1)
+		fillAll(v.Valid, 0x5555555555555555)
+	}
+}
+
+func fillAll[T any](s []T, x T) {
+	s = s[:cap(s)]
+	for i := range s {
+		s[i] = x
 	}
 }
 
