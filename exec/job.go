@@ -349,7 +349,7 @@ func (j *Job) finish(created []hooks.JobStatusHook) {
 	ctx := context.Background()
 	j.note(store.Record{Type: store.Sealed, Rows: j.rows})
 	if len(j.hooks) > 0 {
-		j.setWaiting("the commit")
+		j.setWaiting("the store and its readers")
 	}
 	for i, h := range j.hooks {
 		outcome := connector.Unknown

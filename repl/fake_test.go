@@ -29,7 +29,7 @@ import (
 //	WAIT        until canceled
 //	STUCK       until canceled, and then a while
 //	LATER       says something in the background, soon
-//	COMMIT      does not hear a cancel, and writes one row
+//	COMMIT …    does not hear a cancel, and writes one row; waits for what follows
 //	QUIT, CLEAR, HELP
 type fakeEngine struct {
 	mu       sync.Mutex
@@ -135,7 +135,7 @@ func (f *fakeEngine) Execute(ctx context.Context, t session.Text) (*session.Resu
 		}
 		return nil, nil, &session.Error{Msg: "canceled", Canceled: true}
 	case "COMMIT":
-		f.setProgress(&session.Progress{Read: 5, Written: 5, Committing: true})
+		f.setProgress(&session.Progress{Read: 5, Written: 5, Committing: true, Waiting: rest})
 		defer f.setProgress(nil)
 		f.started <- t.SQL
 		<-f.unstick

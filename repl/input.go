@@ -9,14 +9,17 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/chzyer/readline"
 	"golang.org/x/sys/unix"
 )
 
 // input reads a file in a way that another goroutine can end. For a terminal it also takes pastes
 // apart from keys: what a terminal sends between ESC [200~ and ESC [201~ is text, in which a tab is a
-// space, a newline ends the line, and other control characters are left out. The text of each pasted line
-// is handed out as one rune, pasted, which the editor replaces by what nextPasted returns: readline draws
-// the whole line again for every rune that it gets.
+// space, a newline ends the line, and other control characters are left out.
+//
+// readline draws the whole line again for every rune that it gets. So text that comes in one go, pasted or
+// typed, marked or not, is handed out as one rune, pasted, which the editor replaces by what nextPasted
+// returns.
 type input struct {
 	fd    int
 	wake  [2]int // a pipe that ends the wait
@@ -26,16 +29,29 @@ type input struct {
 	mu     sync.Mutex
 	closed bool
 	hurry  bool   // Read does not wait any more
+	gone   bool   // the terminal is
 	typed  []byte // put in by typeKey, before what comes from the file
 
 	pastes []string // texts that pasted stands for, in order
 
-	held    []byte // not yet filtered: what may be the start of a mark
-	text    []byte // of a pasted line, not yet handed out
-	ready   []byte // filtered, to be handed out
-	pasting bool
-	wasCR   bool // in a paste: the last byte was \r
+	held      []byte // not yet filtered: what may be the start of a mark
+	text      []byte // of a line, not yet handed out
+	ready     []byte // filtered, to be handed out
+	pasting   bool
+	wasCR     bool // in a paste: the last byte was \r
+	keySoFar  keyPart
+	searching bool // readline searches its history, and takes nothing but keys
 }
+
+// keyPart is how much has come of a key that is more than one byte.
+type keyPart uint8
+
+const (
+	wholeKey  keyPart = iota
+	escapeKey         // ESC
+	csiKey            // ESC [ and perhaps numbers
+	ss3Key            // ESC O and perhaps numbers
+)
 
 // pasted stands for a pasted text. It is no character that anybody could mean.
 const pasted = '\U0010fffd'
@@ -52,16 +68,50 @@ func (in *input) nextPasted() string {
 	return s
 }
 
-// flush hands out the text of a pasted line as far as it has come.
-func (in *input) flush() {
-	if len(in.text) == 0 {
+// expects reports whether there is a text that pasted stands for.
+func (in *input) expects() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return len(in.pastes) > 0
+}
+
+// flush hands out the text of a line as far as it has come.
+func (in *input) flush() { in.hand(len(in.text)) }
+
+// hand hands out the first n bytes of the text: one rune as itself, more as pasted.
+func (in *input) hand(n int) {
+	if n == 0 {
+		return
+	}
+	in.keySoFar = wholeKey
+	text := strings.ToValidUTF8(string(in.text[:n]), "\ufffd")
+	in.text = append(in.text[:0], in.text[n:]...)
+	if r, size := utf8.DecodeRuneInString(text); size == len(text) && r != pasted || in.searching {
+		in.ready = append(in.ready, text...)
 		return
 	}
 	in.mu.Lock()
-	in.pastes = append(in.pastes, strings.ToValidUTF8(string(in.text), "\ufffd"))
+	in.pastes = append(in.pastes, text)
 	in.mu.Unlock()
-	in.text = in.text[:0]
 	in.ready = utf8.AppendRune(in.ready, pasted)
+}
+
+// settle hands out text that nobody has marked as a paste, once it is not long: then it has been typed,
+// and there may be no more for long. A rune that has not come whole waits for its rest.
+func (in *input) settle() {
+	if in.pasting || len(in.text) > handful {
+		return
+	}
+	n := len(in.text)
+	for i := n - 1; i >= 0 && i >= n-utf8.UTFMax; i-- {
+		if utf8.RuneStart(in.text[i]) {
+			if !utf8.FullRune(in.text[i:]) {
+				n = i
+			}
+			break
+		}
+	}
+	in.hand(n)
 }
 
 // Marks around a paste, and the switches for a terminal to send them.
@@ -72,12 +122,15 @@ const (
 	pasteOff   = "\x1b[?2004l"
 )
 
-// markWait is how long, in milliseconds, a lone ESC waits for the rest of a mark, and pasteWait how long
-// the text of a pasted line waits for its end.
+// markWait is how long, in milliseconds, a lone ESC waits for the rest of a mark, and text that is no
+// marked paste for more of it; pasteWait is how long the text of a pasted line waits for its end.
 const (
 	markWait  = 25
 	pasteWait = 250
 )
+
+// handful is how many bytes may come at once from somebody who types.
+const handful = 64
 
 func newInput(f *os.File, keys bool) (*input, error) {
 	in := &input{fd: int(f.Fd()), keys: keys, chunk: make([]byte, 64<<10)}
@@ -107,7 +160,7 @@ func (in *input) Read(p []byte) (int, error) {
 		}
 		timeout := -1
 		switch {
-		case len(in.held) > 0:
+		case len(in.held) > 0, len(in.text) > 0 && !in.pasting:
 			timeout = markWait
 		case len(in.text) > 0:
 			timeout = pasteWait
@@ -141,13 +194,16 @@ func (in *input) Read(p []byte) (int, error) {
 		if err == unix.EINTR || err == unix.EAGAIN {
 			continue
 		}
-		if err == unix.EIO && in.keys { // the terminal has gone
-			return 0, io.EOF
+		if err == unix.EIO && in.keys {
+			n, err = 0, nil
 		}
 		if err != nil {
 			return 0, os.NewSyscallError("read", err)
 		}
 		if n == 0 {
+			in.mu.Lock()
+			in.gone = in.keys
+			in.mu.Unlock()
 			in.release()
 			in.flush()
 			if len(in.ready) > 0 {
@@ -160,6 +216,7 @@ func (in *input) Read(p []byte) (int, error) {
 			continue
 		}
 		in.filter(in.chunk[:n])
+		in.settle()
 	}
 }
 
@@ -168,10 +225,13 @@ func (in *input) woken() bool {
 	var drain [16]byte
 	_, _ = unix.Read(in.wake[0], drain[:]) // there is a byte, or another reader took it
 	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.ready = append(in.ready, in.typed...)
+	typed, closed := in.typed, in.closed
 	in.typed = nil
-	return in.closed
+	in.mu.Unlock()
+	for _, b := range typed {
+		in.key(b)
+	}
+	return closed
 }
 
 // typeKey puts a key in as if it were typed.
@@ -194,6 +254,13 @@ func (in *input) hurried() bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.hurry
+}
+
+// hungUp reports whether the terminal has gone.
+func (in *input) hungUp() bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.gone
 }
 
 // stop makes Read return errStopped, now and from then on.
@@ -221,6 +288,7 @@ func (in *input) filter(p []byte) {
 		if p[0] == 0x1b {
 			switch {
 			case bytes.HasPrefix(p, []byte(pasteStart)):
+				in.flush()
 				in.pasting, in.wasCR = true, false
 				p = p[len(pasteStart):]
 				continue
@@ -247,8 +315,8 @@ func (in *input) release() {
 	in.held = nil
 }
 
-// put hands out one byte. A tab with more behind it was not typed by hand either, even where the
-// terminal does not mark pastes.
+// put takes one byte. A tab with more behind it was not typed by hand either, even where the terminal
+// does not mark pastes.
 func (in *input) put(b byte, more bool) {
 	if in.pasting {
 		wasCR := in.wasCR
@@ -256,8 +324,7 @@ func (in *input) put(b byte, more bool) {
 		switch {
 		case b == '\n' && wasCR:
 		case b == '\n', b == '\r':
-			in.flush()
-			in.ready = append(in.ready, '\r')
+			in.key('\r')
 		case b == '\t':
 			in.text = append(in.text, ' ')
 		case b >= 0x20 && b != 0x7f:
@@ -270,5 +337,34 @@ func (in *input) put(b byte, more bool) {
 	} else if b == 0 { // readline takes it for the end
 		return
 	}
+	if in.keySoFar == wholeKey && b >= 0x20 && b != 0x7f {
+		in.text = append(in.text, b)
+		return
+	}
+	in.key(b)
+}
+
+// key hands out a byte that is a key or part of one, behind the text so far. It follows how readline reads
+// keys: what is part of one is no text.
+func (in *input) key(b byte) {
+	in.flush()
 	in.ready = append(in.ready, b)
+	switch {
+	case b == 0x1b:
+		in.keySoFar = escapeKey
+	case in.keySoFar == escapeKey && b == '[':
+		in.keySoFar = csiKey
+	case in.keySoFar == escapeKey && b == 'O':
+		in.keySoFar = ss3Key
+	case in.keySoFar > escapeKey && (b == ';' || '0' <= b && b <= '9'):
+	default:
+		in.keySoFar = wholeKey
+	}
+	switch b {
+	case readline.CharBckSearch, readline.CharFwdSearch:
+		in.searching = true
+	case readline.CharBackspace, readline.CharCtrlH, 0x0f, 0x11, 0x16, 0x18, 0x1c, 0x1d, 0x1e, 0x1f: // it goes on
+	default:
+		in.searching = false
+	}
 }

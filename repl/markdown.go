@@ -34,11 +34,10 @@ func (p *markdownPrinter) batch(b *column.Batch) error {
 		row := b.Row(i)
 		cells := make([]string, len(b.Cols))
 		for c, v := range b.Cols {
-			text := null
+			cells[c] = "NULL" // <NULL> would be an HTML tag
 			if !v.IsNull(row) {
-				text = column.AppendText(nil, v, row, p.zone)
+				cells[c] = string(markdownText(column.AppendText(nil, v, row, p.zone)))
 			}
-			cells[c] = string(markdownText(text))
 			p.bytes += len(cells[c])
 		}
 		if p.open {

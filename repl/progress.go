@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/sluice-sql/sluice/session"
 )
 
 // A statement shows its progress once it has taken a while, several times a second.
@@ -51,16 +53,22 @@ func (sh *shell) progressLine() string {
 		line += fmt.Sprintf(", %s written", thousands(p.Written))
 	}
 	line += fmt.Sprintf(", %.1f s", p.Elapsed.Seconds())
-	switch {
-	case p.Committing:
+	if p.Committing {
 		line += ", committing"
-	case p.Waiting != "":
-		line += ", waiting for " + string(appendVisible(nil, []byte(p.Waiting), false))
 	}
+	line += waitingFor(p)
 	if text := []byte(line); width(text) > 78 {
 		line = string(cut(text, 78)) // one line of any terminal, so that it can be redrawn
 	}
 	return line
+}
+
+// waitingFor says what a job waits for, as the end of a sentence; "" if it does not.
+func waitingFor(p session.Progress) string {
+	if p.Waiting == "" {
+		return ""
+	}
+	return ", waiting for " + string(appendVisible(nil, []byte(p.Waiting), false))
 }
 
 func thousands(n int64) string {

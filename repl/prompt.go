@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/chzyer/readline"
 
@@ -18,6 +20,23 @@ const (
 	promptNew  = "Sluice SQL> "
 	promptMore = "> "
 )
+
+// promptFor returns the prompt of what is open: a quote that has not been closed stands in it.
+func promptFor(o sqlparse.Open) string {
+	switch o {
+	case sqlparse.OpenNothing:
+		return promptNew
+	case sqlparse.OpenString:
+		return "'> "
+	case sqlparse.OpenName:
+		return "`> "
+	case sqlparse.OpenDoubleQuote:
+		return "\"> "
+	case sqlparse.OpenComment:
+		return "/*> "
+	}
+	return promptMore
+}
 
 // prompt talks to the user until QUIT or Ctrl-D, and returns the exit code.
 func (sh *shell) prompt(ctx context.Context, cfg Config) int {
@@ -46,7 +65,7 @@ func (sh *shell) converse(ctx context.Context, cfg Config) (int, error) {
 	rl, err := readline.NewEx(&readline.Config{
 		Prompt: promptNew, Stdin: in, Stdout: shown, Stderr: shown,
 		HistoryLimit: historyLines, DisableAutoSaveHistory: true, HistorySearchFold: true,
-		Listener:        editor{in},
+		Listener: editor{in}, Painter: editor{in},
 		InterruptPrompt: "^C", EOFPrompt: "\n",
 		FuncIsTerminal: func() bool { return true }, FuncMakeRaw: term.raw, FuncExitRaw: term.running,
 	})
@@ -81,18 +100,15 @@ func (sh *shell) converse(ctx context.Context, cfg Config) (int, error) {
 	}
 	sh.screen.message(name + ": a shell and an engine for Flink SQL.\n" +
 		"Statements end with ;  HELP; lists what there is, QUIT; or Ctrl-D ends.\n\n")
-	return sh.dialogue(ctx, rl, h), nil
+	return sh.dialogue(ctx, rl, in, h), nil
 }
 
 // dialogue is the loop of lines.
-func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, h *history) int {
+func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, in *input, h *history) int {
 	var split sqlparse.Splitter
+	hinted := false // that a quote is open
 	for {
-		if split.Pending() == sqlparse.OpenNothing {
-			rl.SetPrompt(promptNew)
-		} else {
-			rl.SetPrompt(promptMore)
-		}
+		rl.SetPrompt(promptFor(split.Pending()))
 		sh.screen.showPrompt(rl.Stdout())
 		line, err := rl.Readline()
 		sh.screen.showPrompt(nil)
@@ -104,6 +120,9 @@ func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, h *history
 			if s := sh.signals.ended(); s != nil {
 				return signalExit(s)
 			}
+			if in.hungUp() { // noticed before its signal
+				return signalExit(syscall.SIGHUP)
+			}
 			if err != io.EOF {
 				sh.screen.message(fmt.Sprintf("[ERROR] Cannot read from the terminal: %s\n", err))
 				return exitError
@@ -114,10 +133,16 @@ func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, h *history
 			return exitOK
 		}
 		line = manyLines(line)
-		if word, ok := command(line); ok && split.Pending() == sqlparse.OpenNothing {
+		open := split.Pending()
+		word, ok := command(line)
+		if ok && open == sqlparse.OpenNothing {
 			line = word + ";"
 		}
 		split.Feed(line + "\n")
+		if end := closing(open); ok && end != "" && !hinted {
+			hinted = true
+			sh.screen.message(fmt.Sprintf("[INFO] %s is part of what %s will close; Ctrl-C drops the statement.\n", word, end))
+		}
 		for {
 			t, ok, err := split.Next()
 			if err != nil {
@@ -142,9 +167,24 @@ func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, h *history
 	}
 }
 
+// closing returns what closes an open quote or comment; "" for anything else.
+func closing(o sqlparse.Open) string {
+	switch o {
+	case sqlparse.OpenString:
+		return "'"
+	case sqlparse.OpenName:
+		return "`"
+	case sqlparse.OpenDoubleQuote:
+		return "\""
+	case sqlparse.OpenComment:
+		return "*/"
+	}
+	return ""
+}
+
 // command reports whether a line is one of the shell's words that need no semicolon.
 func command(line string) (string, bool) {
-	word := strings.ToUpper(strings.TrimSpace(line))
+	word := strings.ToUpper(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(line), ";")))
 	switch word {
 	case "QUIT", "EXIT", "HELP", "CLEAR":
 		return word, true
@@ -168,8 +208,19 @@ func (sh *shell) remember(rl *readline.Instance, h *history, sql string) {
 	}
 }
 
-// editor puts pasted texts into the line that readline edits.
+// editor puts texts that came in one go into the line that readline edits.
 type editor struct{ in *input }
+
+// Paint returns what is drawn of a line. A text that is about to take the place of pasted is drawn as a
+// space until then, as wide as readline takes pasted to be.
+func (e editor) Paint(line []rune, pos int) []rune {
+	if pos == 0 || pos > len(line) || line[pos-1] != pasted || !e.in.expects() {
+		return line
+	}
+	shown := slices.Clone(line)
+	shown[pos-1] = ' '
+	return shown
+}
 
 // OnChange is called after every key, with the line as the key has made it.
 func (e editor) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {

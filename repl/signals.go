@@ -2,7 +2,6 @@ package repl
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/signal"
 	"sync"
@@ -57,7 +56,7 @@ func (g *signals) listen() {
 // close ends listening and waits for the last signal to be handled. The program is about to leave with an
 // exit code that is decided: a signal from here on must not change it.
 func (g *signals) close() {
-	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGCONT)
+	signal.Notify(make(chan os.Signal, 1), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGCONT) // nobody reads it
 	signal.Stop(g.ch)
 	close(g.ch)
 	<-g.done
@@ -127,6 +126,10 @@ func (g *signals) handle(s os.Signal) {
 		return
 	}
 	g.heard++
+	last := ""
+	if g.heard == 2 {
+		last = " Once more ends the shell at once."
+	}
 	switch {
 	case g.heard >= 3:
 		if g.tty != nil {
@@ -134,13 +137,13 @@ func (g *signals) handle(s os.Signal) {
 		}
 		g.exit(signalExit(s))
 	case committing:
-		g.screen.message("[INFO] The statement is committing, please wait.\n")
+		g.screen.message("[INFO] The statement is committing" + waitingFor(p) + ", please wait." + last + "\n")
 	case g.heard == 2:
-		what := "the statement to stop"
-		if running && p.Waiting != "" {
-			what = visible(p.Waiting)
+		what := waitingFor(p)
+		if what == "" {
+			what = ", waiting for the statement to stop"
 		}
-		g.screen.message(fmt.Sprintf("[INFO] Canceling, waiting for %s. Once more ends the shell at once.\n", what))
+		g.screen.message("[INFO] Canceling" + what + "." + last + "\n")
 	}
 	g.cancel()
 }
