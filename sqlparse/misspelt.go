@@ -2,11 +2,12 @@ package sqlparse
 
 import "strings"
 
-// clauseWords are the keywords that a word inside a query may have been meant
+// clauseWords are the keywords that a word inside a statement may have been meant
 // for.
 const clauseWords = `
 ALL AND AS ASC BETWEEN BY CASE CAST CROSS DESC DISTINCT ELSE END ESCAPE EXCEPT EXISTS FETCH FILTER FROM FULL GROUP
 HAVING IN INNER INTERSECT INTO IS JOIN LEFT LIKE LIMIT NATURAL NOT NULL NULLS OFFSET ON OR ORDER OUTER OVER PARTITION
+PARTITIONED PRIMARY COMMENT WATERMARK CONSTRAINT
 RIGHT SELECT SET TABLE THEN UNION USING VALUES WHERE WHEN WINDOW WITH`
 
 // misspelt looks for a misspelt keyword in an error of the current token: at the

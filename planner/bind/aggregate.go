@@ -6,6 +6,7 @@ import (
 	"github.com/sluice-sql/sluice/expr"
 	"github.com/sluice-sql/sluice/planner/plan"
 	"github.com/sluice-sql/sluice/sqlparse"
+	"github.com/sluice-sql/sluice/types"
 )
 
 // Expressions behind GROUP BY are bound over the input's columns first. An aggregate call in them, and a
@@ -57,7 +58,11 @@ func (c *exprCtx) aggregate(e *sqlparse.Call, name string) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.aggs.add(call), nil
+	x := c.aggs.add(call)
+	if (name == "MIN" || name == "MAX") && isBareNull(args[0]) {
+		return expr.NewLiteral(types.Of(types.Null), nil, span(e.Span())), nil
+	}
+	return x, nil
 }
 
 // add registers a call, once for equal ones, and returns its placeholder.

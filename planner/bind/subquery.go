@@ -52,10 +52,14 @@ func (c *exprCtx) scalarSubquery(e *sqlparse.Subquery) (expr.Expr, error) {
 		return nil, errAt(e.Span(), "A subquery used as a value must have one column, this has %d", len(r.Columns))
 	}
 	t := r.Node.Schema().Columns[0].Type.AsNullable()
-	return c.attachSubquery(e.Span(), attachment{typ: t, join: func(in plan.Node, _ expr.Expr) (plan.Node, expr.Expr, error) {
+	x, err := c.attachSubquery(e.Span(), attachment{typ: t, join: func(in plan.Node, _ expr.Expr) (plan.Node, expr.Expr, error) {
 		j := plan.NewJoin(job.Inner, in, plan.NewSingleRow(r.Node, span(e.Span())), nil, nil, nil)
 		return j, lastColumn(j, span(e.Span())), nil
 	}})
+	if err == nil && r.Columns[0].Null { // it is joined all the same: it may have more than one row
+		return expr.NewLiteral(types.Of(types.Null), nil, span(e.Span())), nil
+	}
+	return x, err
 }
 
 func lastColumn(n plan.Node, at expr.Span) expr.Expr {
