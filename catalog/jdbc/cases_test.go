@@ -3,9 +3,12 @@ package jdbc
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -213,8 +216,9 @@ func TestCases(t *testing.T) {
 		require.Equal(t, "10", one(t, path, "SELECT count(*) FROM t"))
 	})
 	t.Run("C19/read-only", func(t *testing.T) {
-		if os.Geteuid() == 0 {
-			t.Skip("root may write everything")
+		if os.Geteuid() == 0 { // root may write everything
+			unprivileged(t, "TestCases/C19/read-only")
+			return
 		}
 		c, path := shop(t, "CREATE TABLE o (x)")
 		require.NoError(t, os.Chmod(path, 0o400))
@@ -229,6 +233,21 @@ func TestCases(t *testing.T) {
 		_, err = run(stage(t, c, at, false), rows(10, nil))
 		require.Error(t, err)
 		require.NoError(t, os.Chmod(filepath.Dir(path), 0o700))
+
+		// A link is followed: what counts is the directory that it leads to.
+		link := filepath.Join(t.TempDir(), "shop.db")
+		require.NoError(t, os.Symlink(path, link))
+		linked := open(t, map[string]string{"base-url": "jdbc:sqlite:" + link})
+		require.NoError(t, os.Chmod(filepath.Dir(link), 0o500))
+		_, err = linked.Check(ctx, at, table, catalog.CreateTableAs)
+		require.NoError(t, err)
+		require.NoError(t, os.Chmod(filepath.Dir(link), 0o700))
+		require.NoError(t, os.Chmod(filepath.Dir(path), 0o500))
+		_, err = linked.Check(ctx, at, table, catalog.CreateTableAs)
+		require.ErrorContains(t, err, "the directory "+filepath.Dir(path)+" is read-only, and SQLite keeps its journal there")
+		_, err = run(stage(t, linked, at, false), rows(10, nil))
+		require.ErrorContains(t, err, "the directory "+filepath.Dir(path)+" is read-only, and SQLite keeps its journal there")
+		require.NoError(t, os.Chmod(filepath.Dir(path), 0o700))
 	})
 	t.Run("disk full", func(t *testing.T) {
 		c, path := shop(t, "CREATE TABLE o (x)", "INSERT INTO o VALUES (1)")
@@ -238,12 +257,36 @@ func TestCases(t *testing.T) {
 		limit.Cur = 1 << 20
 		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
 		_, err := run(stage(t, c, at, false), rows(500_000, nil))
+		text := fmt.Sprint(err)
 		require.NoError(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old))
-		require.Error(t, err)
+		require.Contains(t, text, "the disk is full, or the limit on the size of a file is reached (1,048,576 bytes, see ulimit -f)")
 		require.Equal(t, "1 o", one(t, path, "SELECT count(*) || ' ' || group_concat(name) FROM sqlite_schema"))
 		_, err = run(stage(t, c, at, false), rows(10, nil))
 		require.NoError(t, err)
 	})
+}
+
+// unprivileged runs one test of this binary again as a user who is not root, and reports its outcome.
+func unprivileged(t *testing.T, name string) {
+	t.Helper()
+	const nobody = 65534
+	dir, err := os.MkdirTemp("", "nobody")
+	require.NoError(t, err)
+	defer os.RemoveAll(dir)
+	require.NoError(t, os.Chmod(dir, 0o777))
+	self, err := os.Executable()
+	require.NoError(t, err)
+	text, err := os.ReadFile(self)
+	require.NoError(t, err)
+	program := filepath.Join(dir, "test")
+	require.NoError(t, os.WriteFile(program, text, 0o755))
+	require.NoError(t, os.Chmod(program, 0o755))
+	cmd := exec.Command(program, "-test.v", "-test.run=^"+strings.ReplaceAll(name, "/", "$/^")+"$")
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "TMPDIR="+dir)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Contains(t, string(out), "--- PASS: "+name, "the test did not run")
 }
 
 // lockElsewhere holds a file's lock in another process until the function returned is called.
@@ -275,7 +318,7 @@ func lockElsewhere(t *testing.T, path string) (release func()) {
 func TestLockHelper(t *testing.T) {
 	path := os.Getenv("HOLD_LOCK_OF")
 	if path == "" {
-		t.Skip("runs only as the process that another test starts")
+		return // runs only as the process that another test starts
 	}
 	hold(t, path)
 	_, _ = os.Stdout.WriteString("x")

@@ -69,6 +69,7 @@ const void *sl_bytes(sqlite3_stmt *st, int i, int *n) {
 }
 const char *sl_errmsg(sqlite3 *db) { return sqlite3_errmsg(db); }
 int sl_errcode(sqlite3 *db) { return sqlite3_extended_errcode(db); }
+int sl_errno(sqlite3 *db) { return sqlite3_system_errno(db); }
 int sl_autocommit(sqlite3 *db) { return sqlite3_get_autocommit(db); }
 void sl_interrupt(sqlite3 *db) { sqlite3_interrupt(db); }
 int64_t sl_changes(sqlite3 *db) { return sqlite3_changes64(db); }

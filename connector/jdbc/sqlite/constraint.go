@@ -1,9 +1,6 @@
 package sqlite
 
-import (
-	"fmt"
-	"strings"
-)
+import "strings"
 
 // Extended codes of constraints.
 const (
@@ -40,17 +37,16 @@ func mentions(msg, name string) bool {
 	return false
 }
 
-// copyError finds the scratch row that broke a constraint when it was copied. The failed statement is
-// undone and its transaction still open; this only reads.
-func (t *Transaction) copyError(err *Error) error {
+// copyStep is how many rows are copied at a time to find the one that breaks a constraint.
+const copyStep = 1000
+
+// copyError names the scratch row at which the copy into the file failed. SQLite does not say: the rows
+// are copied again, in steps, into the transaction that is lost anyway.
+func (t *Transaction) copyError(err *Error, copyRows, conflict string) error {
 	e := &RowError{Table: t.target.Table, Msg: err.Msg, Err: err}
-	var cols []string
 	taken := map[string]bool{}
 	for _, c := range t.target.Columns {
 		taken[strings.ToLower(c.Name)] = true
-		if mentions(err.Msg, t.target.Table+"."+c.Name) {
-			cols = append(cols, c.Name)
-		}
 	}
 	id := ""
 	for _, alias := range []string{"rowid", "_rowid_", "oid"} {
@@ -58,48 +54,51 @@ func (t *Transaction) copyError(err *Error) error {
 			id = alias
 		}
 	}
-	if len(cols) == 0 || id == "" {
+	// ON CONFLICT FAIL keeps rows of the failed copy, ROLLBACK has ended the transaction.
+	if id == "" || !t.conn.InTransaction() || t.info == nil || t.info.keepsFailed() {
 		return e
 	}
-	from := scratchName + "." + Quote(t.target.Table) + " AS s"
-	same, list := make([]string, len(cols)), make([]string, len(cols))
-	for i, c := range cols {
-		list[i] = "s." + Quote(c)
-		same[i] = "m." + Quote(c) + " = s." + Quote(c)
-	}
-	var queries []string
-	switch err.Code {
-	case constraintUnique, constraintPrimaryKey, constraintRowid:
-		queries = []string{
-			fmt.Sprintf("SELECT s.%s FROM %s WHERE EXISTS (SELECT 1 FROM main.%s AS m WHERE %s) ORDER BY 1 LIMIT 1", id, from, Quote(t.target.Table), strings.Join(same, " AND ")),
-			fmt.Sprintf("SELECT i FROM (SELECT s.%s AS i, row_number() OVER (PARTITION BY %s ORDER BY s.%s) AS n FROM %s) WHERE n = 2 ORDER BY i LIMIT 1", id, strings.Join(list, ", "), id, from),
-		}
-	case constraintNotNull:
-		queries = []string{fmt.Sprintf("SELECT s.%s FROM %s WHERE %s IS NULL ORDER BY 1 LIMIT 1", id, from, list[0])}
-	default:
-		return e
-	}
-	for _, q := range queries {
-		if n, err := t.conn.Int(q); err == nil && n > 0 && (e.Row == 0 || n < e.Row) {
-			e.Row = n
+	// WHERE true stands before ON CONFLICT.
+	some := copyRows + " WHERE " + id + " BETWEEN ?1 AND ?2" + strings.TrimPrefix(conflict, " WHERE true")
+	step := int64(copyStep)
+	for from, end := int64(1), t.stored; from <= end && e.Row == 0; {
+		again := t.conn.Exec(some, from, from+step-1)
+		switch {
+		case !t.conn.InTransaction(): // whatever follows would commit
+			return e
+		case again == nil:
+			from += step
+		case primary(again) != codeConstraint:
+			return e
+		case step > 1:
+			end, step = from+step-1, 1
+		default:
+			e.Row = from
 		}
 	}
-	if e.Row == 0 {
-		return e
+	if e.Row > 0 {
+		e.Msg = wordConstraint(err, t.scratchValues(err, id, e.Row))
 	}
-	cells := make([]string, len(cols))
-	for i := range cols {
-		cells[i] = "quote(" + list[i] + ")"
-	}
-	rows, readErr := t.conn.Rows(fmt.Sprintf("SELECT %s FROM %s WHERE s.%s = ?1", strings.Join(cells, ", "), from, id), e.Row)
-	if readErr != nil || len(rows) == 0 {
-		return e
-	}
-	values := make([]string, len(cols))
-	for i, c := range cols {
-		text, _ := rows[0][i].(string)
-		values[i] = c + " = " + clip(text, 60)
-	}
-	e.Msg = wordConstraint(err, strings.Join(values, ", "))
 	return e
+}
+
+// scratchValues returns the values of the columns that a message names, in one scratch row.
+func (t *Transaction) scratchValues(err *Error, id string, row int64) string {
+	var values []string
+	for _, c := range t.target.Columns {
+		if !mentions(err.Msg, t.target.Table+"."+c.Name) {
+			continue
+		}
+		text, readErr := t.conn.Text("SELECT quote("+Quote(c.Name)+") FROM "+scratchName+"."+Quote(t.target.Table)+" WHERE "+id+" = ?1", row)
+		if readErr != nil {
+			return ""
+		}
+		values = append(values, c.Name+" = "+clip(text, 60))
+	}
+	return strings.Join(values, ", ")
+}
+
+// keepsFailed reports whether a failed statement may leave rows.
+func (t *TableInfo) keepsFailed() bool {
+	return t.conflictClause() && strings.Contains(strings.ToUpper(t.SQL), "FAIL")
 }

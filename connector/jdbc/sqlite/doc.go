@@ -9,13 +9,17 @@
 //	scan.go, scan.c     rows into column buffers, many a call; odd cells are decided in Go
 //	feed.go, feed.c     column batches as a table that an INSERT reads
 //	types.go            SQL types to declared types and back
-//	source.go           splits, one snapshot for several readers
+//	source.go           splits, readers
+//	snapshot.go         one snapshot for all the readers of a job
 //	pushdown.go         filters that SQLite applies
-//	transaction.go      the two roads of a write, its outcome
+//	transaction.go      the two roads of a write
+//	outcome.go          COMMIT, and what became of one that failed
+//	stored.go           rows that triggers, clauses and foreign keys do not leave there
 //	scratch.go          scratch files and their locks
 //
 // Invariants. Nothing but SQLite opens a database, -wal, -shm or -journal file: closing any other
 // descriptor of it would drop SQLite's locks. The journal mode of a file that this process did not make
-// is never changed. No write follows an error on the same connection: the transaction may have ended by
-// itself, and what follows would commit at once.
+// is never changed. No write follows an error on the same connection, unless its transaction is seen
+// to be open and is rolled back in the end: it may have ended by itself, and what follows would commit at once. Success is reported when it is proven, and failure too;
+// the rest is in doubt. Foreign keys of a table written are enforced, although SQLite's default is not to.
 package sqlite

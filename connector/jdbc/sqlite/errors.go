@@ -32,6 +32,7 @@ type Error struct {
 	Code int // extended result code
 	Msg  string
 	Path string
+	Sys  syscall.Errno // of the system call that failed, where SQLite keeps it
 }
 
 // Primary is the result code without its extension.
@@ -48,8 +49,16 @@ func (e *Error) Error() string {
 		return name + ": the file is damaged: " + e.Msg
 	case codeBusy, codeLocked:
 		return name + " is locked" + holder(e.Path)
+	case codeIOErr:
+		switch e.Sys {
+		case 0:
+		case syscall.EFBIG, syscall.ENOSPC, syscall.EDQUOT:
+			return name + ": " + fullReason()
+		default:
+			return name + ": " + e.Msg + " (" + e.Sys.Error() + ")"
+		}
 	case codeFull:
-		return name + ": the disk is full"
+		return name + ": " + fullReason()
 	case codeNoMem:
 		return name + ": out of memory"
 	case codeReadOnly:
@@ -66,6 +75,9 @@ func (c *Conn) newError(rc int) *Error {
 		e.Msg = C.GoString(C.sl_errmsg(c.db))
 		if x := int(C.sl_errcode(c.db)); x&0xff == rc&0xff {
 			e.Code = x
+			if e.Primary() == codeIOErr {
+				e.Sys = syscall.Errno(C.sl_errno(c.db))
+			}
 		}
 	}
 	return e
@@ -82,6 +94,15 @@ func primary(err error) int {
 
 func isBusy(err error) bool { p := primary(err); return p == codeBusy || p == codeLocked }
 
+// fullReason tells a full disk from a limit of this process, as far as that can be told.
+func fullReason() string {
+	var limit syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_FSIZE, &limit) == nil && limit.Cur>>62 == 0 {
+		return fmt.Sprintf("the disk is full, or the limit on the size of a file is reached (%s bytes, see ulimit -f)", groups(int64(limit.Cur)))
+	}
+	return "the disk is full"
+}
+
 // readOnlyReason tells a read-only directory (SQLite needs to make a journal there) from a read-only file.
 func readOnlyReason(e *Error) string {
 	const dbMoved = codeReadOnly | 4<<8
@@ -91,14 +112,14 @@ func readOnlyReason(e *Error) string {
 	if syscall.Access(e.Path, 2) != nil {
 		return "the file is read-only"
 	}
-	if dir := filepath.Dir(e.Path); syscall.Access(dir, 2) != nil {
+	if dir := filepath.Dir(canonical(e.Path)); syscall.Access(dir, 2) != nil {
 		return "the directory " + dir + " is read-only, and SQLite keeps its journal there"
 	}
 	return "read-only: " + e.Msg
 }
 
 func openReason(e *Error) string {
-	dir := filepath.Dir(e.Path)
+	dir := filepath.Dir(canonical(e.Path))
 	if st, err := os.Stat(dir); err != nil {
 		if os.IsNotExist(err) {
 			return "the directory " + dir + " does not exist"
@@ -106,6 +127,9 @@ func openReason(e *Error) string {
 		return "the directory cannot be entered: permission denied"
 	} else if !st.IsDir() {
 		return dir + " is not a directory"
+	}
+	if st, err := os.Stat(canonical(e.Path) + journalSuffix); err == nil && st.IsDir() {
+		return e.Path + journalSuffix + " is a directory, and SQLite keeps its journal there"
 	}
 	st, err := os.Stat(e.Path)
 	switch {

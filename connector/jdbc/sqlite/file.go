@@ -57,6 +57,11 @@ func queue(ctx context.Context, env *connector.Env, path string) (release func()
 // openWriter opens a file to write it, with durable commits: EXTRA also syncs the directory once the
 // journal is gone, and means FULL in a WAL file.
 func openWriter(ctx context.Context, path string, mode Mode, fresh bool) (*Conn, error) {
+	if fresh {
+		if err := blockedJournal(path); err != nil {
+			return nil, err
+		}
+	}
 	c, err := Open(path, mode)
 	if err != nil {
 		return nil, err
@@ -108,15 +113,25 @@ func removeEmpty(path string) error {
 	return errors.Join(err, c.Close())
 }
 
+// blockedJournal returns the error of a file to be made whose journal could not be: SQLite would make the
+// file first.
+func blockedJournal(path string) error {
+	if st, err := os.Stat(canonical(path) + journalSuffix); err == nil && st.IsDir() {
+		return &Error{Code: codeCantOpen, Path: path}
+	}
+	return nil
+}
+
 // Writable says why a file could not be written, as far as permissions tell, nil when it could.
 func Writable(path string) error {
 	const write = 2
+	dir := filepath.Dir(canonical(path)) // SQLite follows links, and keeps its journal where they lead
 	switch {
 	case absent(path):
-		if syscall.Access(filepath.Dir(path), write) != nil {
+		if err := blockedJournal(path); err != nil || syscall.Access(dir, write) != nil {
 			return &Error{Code: codeCantOpen, Path: path}
 		}
-	case syscall.Access(path, write) != nil, syscall.Access(filepath.Dir(path), write) != nil:
+	case syscall.Access(path, write) != nil, syscall.Access(dir, write) != nil:
 		return &Error{Code: codeReadOnly, Path: path}
 	}
 	return nil

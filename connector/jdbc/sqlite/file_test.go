@@ -28,7 +28,7 @@ func TestLink(t *testing.T) {
 func TestNothingElseOpensDatabases(t *testing.T) {
 	open := regexp.MustCompile(`\b(os\.(Open|OpenFile|Create|ReadFile|WriteFile|OpenRoot)|syscall\.Open|unix\.Open|ioutil\.\w+|sql\.Open)\(`)
 	allowed := map[string]string{
-		"scratch.go": "f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)",
+		"scratch.go": "f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)",
 		"outcome.go": "d, err := os.Open(dir)",
 		"locks.go":   `list, err := os.ReadFile("/proc/locks")`,
 	}
@@ -138,7 +138,7 @@ func TestKilled(t *testing.T) {
 func TestKilledHelper(t *testing.T) {
 	path := os.Getenv("WRITE_INTO")
 	if path == "" {
-		t.Skip("runs only as the process that another test starts")
+		return // runs only as the process that another test starts
 	}
 	s := NewStore(path, map[string]string{"sink.staging": os.Getenv("WRITE_STAGED")}, newEnv())
 	schema := numbersSchema()
@@ -159,4 +159,35 @@ func TestKilledHelper(t *testing.T) {
 		os.Exit(1)
 	}
 	os.Exit(0)
+}
+
+// TestBlockedJournal: where SQLite could keep no journal, no empty file is left either.
+func TestBlockedJournal(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "shop.db")
+	require.NoError(t, os.Mkdir(path+journalSuffix, 0o700))
+	want := "database " + path + ": " + path + "-journal is a directory, and SQLite keeps its journal there"
+	require.EqualError(t, Writable(path), want)
+	_, _, err := write(ctas(path, numbersSchema()), batches(numbers(1, 3)))
+	require.EqualError(t, err, want)
+	_, err = NewStore(path, nil, newEnv()).CreateTable(context.Background(), "t", numbersSchema())
+	require.EqualError(t, err, want)
+	require.Equal(t, []string{"shop.db-journal"}, names(t, filepath.Dir(path)))
+}
+
+// TestScratchFiles: a job that writes on the scratch road has its scratch file and the lock of it beside
+// the database, and no journal.
+func TestScratchFiles(t *testing.T) {
+	s := fileOf(t, "staging")
+	tx := create(s, numbersSchema())
+	i := 0
+	_, _, err := write(tx, func() (*column.Batch, error) {
+		i++
+		if i > 400 {
+			require.Len(t, names(t, filepath.Dir(s.Path)), 3)
+			return nil, nil
+		}
+		return numbers(i*1000, 1000), nil
+	})
+	require.NoError(t, err)
+	require.Equal(t, []string{"shop.db"}, names(t, filepath.Dir(s.Path)))
 }

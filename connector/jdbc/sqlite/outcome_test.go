@@ -194,7 +194,7 @@ func TestFaults(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	faults := []string{"fsync,fdatasync:error=EIO", "unlink,unlinkat:error=EIO", "pwrite64:error=ENOSPC"}
-	first, most := 1, 12
+	first, most := 1, 9
 	if testing.Short() {
 		faults, most = faults[:2], 5
 	}

@@ -16,9 +16,10 @@ import (
 )
 
 const (
-	scratchMark = ".sluice-"
-	lockSuffix  = ".lock"
-	scratchName = "_sluice_scratch" // the scratch file's schema while it is attached
+	scratchMark   = ".sluice-"
+	lockSuffix    = ".lock"
+	journalSuffix = "-journal"
+	scratchName   = "_sluice_scratch" // the scratch file's schema while it is attached
 )
 
 // scratchFile is a SQLite file beside the target that only its job knows, and the side file whose lock
@@ -39,10 +40,16 @@ func newScratch(target string, job connector.JobID) (*scratchFile, error) {
 	return &scratchFile{path: path, lock: lock}, nil
 }
 
+// errNotOurs says that something of the name of a side file is no plain file, so no job made it.
+var errNotOurs = errors.New("not a plain file")
+
 // lockSide makes and locks a side file. It is no database: no lock of SQLite's hangs on it.
 func lockSide(path string) (*os.File, error) {
 	for {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		if !plainOrAbsent(path) {
+			return nil, fmt.Errorf("%s: %w", path, errNotOurs)
+		}
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +57,7 @@ func lockSide(path string) (*os.File, error) {
 			return nil, errors.Join(err, f.Close())
 		}
 		mine, err1 := f.Stat()
-		now, err2 := os.Stat(path)
+		now, err2 := os.Lstat(path)
 		if err1 == nil && err2 == nil && os.SameFile(mine, now) {
 			return f, nil
 		}
@@ -58,12 +65,19 @@ func lockSide(path string) (*os.File, error) {
 	}
 }
 
-// remove removes the scratch file and then, while it is still held, its lock.
+// plainOrAbsent reports whether there is nothing at path, or a plain file.
+func plainOrAbsent(path string) bool {
+	st, err := os.Lstat(path)
+	return os.IsNotExist(err) || err == nil && st.Mode().IsRegular()
+}
+
+// remove removes the scratch file, what SQLite may have put beside it, and then, while it is still held,
+// its lock. Directories stay.
 func (s *scratchFile) remove() error {
 	var errs []error
-	for _, p := range []string{s.path, s.path + lockSuffix} {
-		if err := os.Remove(p); err != nil && !os.IsNotExist(err) {
-			errs = append(errs, err)
+	for _, suffix := range []string{"", journalSuffix, lockSuffix} {
+		if err := unix.Unlink(s.path + suffix); err != nil && !errors.Is(err, unix.ENOENT) {
+			errs = append(errs, &os.PathError{Op: "remove", Path: s.path + suffix, Err: err})
 		}
 	}
 	return errors.Join(append(errs, s.lock.Close())...)
@@ -101,9 +115,17 @@ func (t *Transaction) beginScratch(ctx context.Context, job connector.JobID) (er
 	if t.conn, err = Open(t.scratch.path, Create); err != nil {
 		return err
 	}
-	pragmas := []string{fmt.Sprintf("PRAGMA page_size = %d", page), "PRAGMA journal_mode = OFF",
-		"PRAGMA synchronous = OFF", "PRAGMA locking_mode = EXCLUSIVE", "BEGIN IMMEDIATE"}
-	for _, p := range pragmas {
+	if err := t.conn.Exec(fmt.Sprintf("PRAGMA page_size = %d", page)); err != nil {
+		return err
+	}
+	mode, err := t.conn.Text("PRAGMA journal_mode = OFF")
+	if err == nil && mode != "off" {
+		err = fmt.Errorf("the scratch file %s has the journal mode %s", t.scratch.path, mode)
+	}
+	if err != nil {
+		return err
+	}
+	for _, p := range []string{"PRAGMA synchronous = OFF", "PRAGMA locking_mode = EXCLUSIVE", "BEGIN IMMEDIATE"} {
 		if err := t.conn.Exec(p); err != nil {
 			return err
 		}
@@ -168,23 +190,22 @@ func (t *Transaction) publish(ctx context.Context) (connector.Outcome, error) {
 		return fail(err)
 	}
 	from := " FROM " + scratchName + "." + Quote(t.target.Table)
-	copyRows := "INSERT INTO main." + Quote(t.target.Table) + " SELECT *" + from
+	copyRows, conflict := "INSERT INTO main."+Quote(t.target.Table)+" SELECT *"+from, ""
 	if t.target.Create == nil {
 		names := make([]string, len(t.target.Columns))
 		for i, c := range t.target.Columns {
 			names[i] = c.Name
 		}
-		conflict, err := t.onConflict()
-		if err != nil {
+		if conflict, err = t.onConflict(); err != nil {
 			return fail(err)
 		}
 		list := quoteAll(names)
-		copyRows = "INSERT INTO main." + Quote(t.target.Table) + " (" + list + ") SELECT " + list + from + conflict
+		copyRows = "INSERT INTO main." + Quote(t.target.Table) + " (" + list + ") SELECT " + list + from
 	}
-	if err := t.conn.Exec(copyRows); err != nil {
+	if err := t.conn.Exec(copyRows + conflict); err != nil {
 		var e *Error
 		if errors.As(err, &e) && e.Primary() == codeConstraint {
-			err = t.copyError(e)
+			err = t.copyError(e, copyRows, conflict)
 		}
 		return fail(err)
 	}
@@ -209,13 +230,14 @@ func Leftovers(target string) (map[connector.JobID]string, error) {
 	prefix := filepath.Base(target) + scratchMark
 	for _, e := range entries {
 		rest, ok := strings.CutPrefix(e.Name(), prefix)
-		rest = strings.TrimSuffix(rest, lockSuffix)
+		rest = strings.TrimSuffix(strings.TrimSuffix(rest, lockSuffix), journalSuffix)
 		var job connector.JobID
 		if !ok || len(rest) != hex.EncodedLen(len(job)) || strings.ToLower(rest) != rest {
 			continue
 		}
-		if job.UnmarshalText([]byte(rest)) == nil {
-			found[job] = target + scratchMark + rest
+		path := target + scratchMark + rest
+		if job.UnmarshalText([]byte(rest)) == nil && plainOrAbsent(path) && plainOrAbsent(path+lockSuffix) && plainOrAbsent(path+journalSuffix) {
+			found[job] = path
 		}
 	}
 	return found, nil

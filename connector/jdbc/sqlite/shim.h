@@ -106,6 +106,7 @@ double sl_double(sqlite3_stmt *st, int i);
 const void *sl_bytes(sqlite3_stmt *st, int i, int *n);
 const char *sl_errmsg(sqlite3 *db);
 int sl_errcode(sqlite3 *db);
+int sl_errno(sqlite3 *db);
 int sl_autocommit(sqlite3 *db);
 void sl_interrupt(sqlite3 *db);
 int64_t sl_changes(sqlite3 *db);

@@ -46,9 +46,9 @@ func TestOneSnapshotOfAJob(t *testing.T) {
 				}
 			}
 		}()
-		runs := 150
+		runs := 60
 		if testing.Short() {
-			runs = 40
+			runs = 20
 		}
 		for range runs {
 			ctx := connector.WithScope(context.Background())

@@ -58,6 +58,7 @@ extern int sqlite3_db_config(sqlite3 *, int, ...);
 extern int sqlite3_busy_timeout(sqlite3 *, int);
 extern int sqlite3_file_control(sqlite3 *, const char *, int, void *);
 extern void sqlite3_interrupt(sqlite3 *);
+extern int sqlite3_system_errno(sqlite3 *);
 extern int sqlite3_txn_state(sqlite3 *, const char *);
 extern int sqlite3_db_status(sqlite3 *, int, int *, int *, int);
 extern int sqlite3_get_autocommit(sqlite3 *);

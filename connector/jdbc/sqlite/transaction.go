@@ -243,7 +243,7 @@ func (t *Transaction) lockFile(ctx context.Context) (c *Conn, made bool, err err
 			return nil, made, &Error{Code: codeCantOpen, Path: t.target.Store.Path}
 		}
 		if c, err = openWriter(ctx, t.target.Store.Path, mode, fresh); err != nil {
-			return nil, made, err
+			return nil, made || fresh, err
 		}
 		made = made || fresh
 		if err = t.lock(ctx, c); err == nil && !c.Moved() {
