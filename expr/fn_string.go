@@ -218,7 +218,7 @@ func stringFunctions() []Function {
 					return dst, nil
 				}
 				if n > maxText/int64(len(x)) {
-					return nil, failure(fmt.Sprintf("REPEAT of %d bytes %d times is more than 64 MiB", len(x), n), "")
+					return nil, failure(fmt.Sprintf("REPEAT makes %d * %d bytes, more than 64 MiB", n, len(x)), "")
 				}
 				for ; n > 0; n-- {
 					dst = append(dst, x...)
