@@ -20,6 +20,6 @@
 // Invariants. Nothing but SQLite opens a database, -wal, -shm or -journal file: closing any other
 // descriptor of it would drop SQLite's locks. The journal mode of a file that this process did not make
 // is never changed. No write follows an error on the same connection, unless its transaction is seen
-// to be open and is rolled back in the end: it may have ended by itself, and what follows would commit at once. Success is reported when it is proven, and failure too;
-// the rest is in doubt. Foreign keys of a table written are enforced, although SQLite's default is not to.
+// to be open and is rolled back in the end: it may have ended by itself, and what follows would commit
+// at once. Success is reported when it is proven, and failure too; the rest is in doubt. Foreign keys of a table written are enforced, although SQLite's default is not to.
 package sqlite

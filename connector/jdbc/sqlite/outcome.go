@@ -216,7 +216,7 @@ func (e *evidence) look(ctx context.Context, path string) (counter uint32, err e
 // changes nothing. When it cannot, the last connection's end removes the WAL.
 func (e *evidence) judgeWAL(ctx context.Context, c *Conn) (connector.Outcome, error) {
 	w := e.witness
-	none, err := e.overwrite(ctx, w)
+	none, err := e.overwrite(ctx, w, c)
 	switch {
 	case err == nil && none:
 		return connector.NotDone, nil
@@ -234,8 +234,8 @@ func (e *evidence) judgeWAL(ctx context.Context, c *Conn) (connector.Outcome, er
 }
 
 // overwrite takes the write lock, reports whether nothing was committed yet, and commits nothing over
-// what there may be.
-func (e *evidence) overwrite(ctx context.Context, w *Conn) (none bool, err error) {
+// what there may be. c is a connection without a transaction.
+func (e *evidence) overwrite(ctx context.Context, w, c *Conn) (none bool, err error) {
 	if err := beginImmediate(ctx, w); err != nil {
 		return false, err
 	}
@@ -267,6 +267,9 @@ func (e *evidence) overwrite(ctx context.Context, w *Conn) (none bool, err error
 			return false, err
 		}
 	}
+	if empty, err := noFrames(c); err != nil || empty {
+		return true, err
+	}
 	user, err := w.Int("PRAGMA main.user_version")
 	if err == nil {
 		err = w.Exec(fmt.Sprintf("PRAGMA main.user_version = %d", user))
@@ -275,6 +278,22 @@ func (e *evidence) overwrite(ctx context.Context, w *Conn) (none bool, err error
 		err = w.Exec("COMMIT")
 	}
 	return true, err
+}
+
+// noFrames reports whether the WAL is too short to hold a frame after those of commits that are seen.
+func noFrames(c *Conn) (bool, error) {
+	const header, frameHeader = 32, 24
+	log, err := c.Rows("PRAGMA main.wal_checkpoint(NOOP)") // only tells how long the log is
+	if err != nil || len(log) != 1 || len(log[0]) != 3 {
+		return false, err
+	}
+	page, err := c.Int("PRAGMA main.page_size")
+	if err != nil {
+		return false, err
+	}
+	seen, _ := log[0][1].(int64)
+	st, err := os.Stat(c.Path + "-wal")
+	return err == nil && seen >= 0 && st.Size() < header+(seen+1)*(frameHeader+page), nil
 }
 
 // syncDir makes the names in a directory durable. A directory is no database file.

@@ -68,6 +68,29 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// TestNoFrames: the length of a WAL tells whether anything lies behind the commits that are seen.
+func TestNoFrames(t *testing.T) {
+	s := fileOf(t, "wal")
+	c, err := Open(s.Path, Write)
+	require.NoError(t, err)
+	defer c.Close()
+	require.NoError(t, c.Exec("INSERT INTO old VALUES (4, 'd')"))
+	require.NoError(t, c.Exec("INSERT INTO old VALUES (5, 'e')"))
+	none, err := noFrames(c)
+	require.NoError(t, err)
+	require.True(t, none)
+	wal, err := os.Stat(s.Path + "-wal")
+	require.NoError(t, err)
+	require.NoError(t, os.Truncate(s.Path+"-wal", wal.Size()+4096))
+	none, err = noFrames(c)
+	require.NoError(t, err)
+	require.True(t, none, "a frame is longer than its page")
+	require.NoError(t, os.Truncate(s.Path+"-wal", wal.Size()+4096+24))
+	none, err = noFrames(c)
+	require.NoError(t, err)
+	require.False(t, none)
+}
+
 // TestMovedFile: a file that is removed or replaced while a commit waits for a reader, or while a job
 // runs, is never reported as written, and nothing of ours gets into the one that is there then.
 func TestMovedFile(t *testing.T) {
