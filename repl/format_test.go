@@ -19,6 +19,7 @@ import (
 
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/internal/testfile"
+	"github.com/sluice-sql/sluice/session"
 	"github.com/sluice-sql/sluice/types"
 )
 
@@ -332,6 +333,49 @@ func TestBoundedMemory(t *testing.T) {
 		require.NoError(t, p.end())
 		require.Greater(t, w.n, 60_000_000, format)
 	}
+}
+
+// A million rows take no more memory than the first ten thousand.
+func TestMillionRows(t *testing.T) {
+	s := types.Schema{Columns: []types.Column{{Name: "a", Type: types.Of(types.BigInt)}, {Name: "b", Type: types.String()}}}
+	b := column.NewBatch(s.Types(), 2000)
+	for i := range 2000 {
+		b.Cols[0].AppendI64(int64(i))
+		b.Cols[1].AppendString("some text")
+		b.N++
+	}
+	for _, format := range []string{"tableau", "csv", "json", "markdown"} {
+		w := &counter{}
+		p := newPrinter(format, layout{w: w, query: true, maxWidth: 30})
+		require.NoError(t, p.begin(s))
+		var m runtime.MemStats
+		for i := range 500 {
+			require.NoError(t, p.batch(b))
+			if i%100 == 99 {
+				runtime.GC()
+				runtime.ReadMemStats(&m)
+				require.Less(t, m.HeapAlloc, uint64(16<<20), format)
+			}
+		}
+		require.NoError(t, p.end())
+		require.Greater(t, w.n, 13_000_000, format)
+	}
+}
+
+// Every format that can be set has a printer of its own, and there is no other.
+func TestFormatNames(t *testing.T) {
+	s := realSession(t)
+	_, err := s.Execute(ctx, session.Text{SQL: "SET 'sluice.format' = 'nosuch'"})
+	require.Error(t, err)
+	said := err.Error()
+	for format, printer := range map[string]printer{"tableau": &tableau{}, "csv": &csvPrinter{}, "json": &jsonPrinter{}, "markdown": &markdownPrinter{}} {
+		require.IsType(t, printer, newPrinter(format, layout{}))
+		require.Contains(t, said, format)
+		said = strings.Replace(said, format, "", 1)
+		_, err := s.Execute(ctx, session.Text{SQL: "SET 'sluice.format' = '" + format + "'"})
+		require.NoError(t, err)
+	}
+	require.Contains(t, said+"$", "allowed: '', '', '', ''$")
 }
 
 // failing fails from its n-th write on.

@@ -111,16 +111,19 @@ func TestScripts(t *testing.T) {
 
 // Cases from bug reports of other shells, on a real session.
 func TestCases(t *testing.T) {
-	runScripts(t, "testdata/cases", func() engine {
-		s, err := session.New(session.Config{
-			Env:      &connector.Env{Clock: time.Now, TempDir: t.TempDir(), Memory: connector.NewMemory(64 << 20), Files: connector.NewFiles(), Out: io.Discard, Err: io.Discard},
-			Catalogs: []catalog.Factory{memory.Factory{}},
-			Options:  map[string]string{"table.local-time-zone": "UTC"},
-		})
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, s.Close()) })
-		return live{s}
+	runScripts(t, "testdata/cases", func() engine { return live{realSession(t)} })
+}
+
+// realSession returns a session that can only keep tables in memory.
+func realSession(t *testing.T) *session.Session {
+	s, err := session.New(session.Config{
+		Env:      &connector.Env{Clock: time.Now, TempDir: t.TempDir(), Memory: connector.NewMemory(64 << 20), Files: connector.NewFiles(), Out: io.Discard, Err: io.Discard},
+		Catalogs: []catalog.Factory{memory.Factory{}},
+		Options:  map[string]string{"table.local-time-zone": "UTC"},
 	})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
 }
 
 func runScripts(t *testing.T, dir string, newEngine func() engine) {
