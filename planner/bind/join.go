@@ -60,11 +60,13 @@ func (b *Binder) join(j *sqlparse.Join, parent *scope) (plan.Node, *scope, error
 }
 
 // joinOn joins two nodes: equalities between the sides become keys, the other conditions the residual.
+// Keys are evaluated for all rows of a side, the residual for pairs with equal keys. So one that can fail
+// is a key only as the first condition: the ones before it keep it from rows it must not meet.
 func joinOn(kind job.JoinKind, left, right plan.Node, conditions []expr.Expr) *plan.Join {
 	width := plan.Width(left)
 	var lk, rk, rest []expr.Expr
-	for _, c := range conditions {
-		if l, r, ok := plan.Equality(c, width); ok {
+	for i, c := range conditions {
+		if l, r, ok := plan.Equality(c, width); ok && (i == 0 || !expr.Fallible(c)) {
 			lk, rk = append(lk, l), append(rk, r)
 		} else {
 			rest = append(rest, c)
