@@ -74,9 +74,9 @@ func (v *Vector) AppendRange(src *Vector, from, n int) {
 		v.F64 = append(v.F64, src.F64[from:to]...)
 	case PhysBytes:
 		first, last := src.Offsets[from], src.Offsets[to]
+		v.checkBytes(int(last - first))
 		base := int32(len(v.Bytes)) - first
 		v.Bytes = append(v.Bytes, src.Bytes[first:last]...)
-		v.checkBytes()
 		v.Offsets = slices.Grow(v.Offsets, n)
 		for _, o := range src.Offsets[from+1 : to+1] {
 			v.Offsets = append(v.Offsets, o+base)
@@ -126,22 +126,32 @@ func gather[T any](dst, src []T, sel []uint16) []T {
 func (v *Vector) gatherBytes(src *Vector, sel []uint16) {
 	total := 0
 	for _, i := range sel {
-		total += int(src.Offsets[i+1] - src.Offsets[i])
+		total += int(src.Offsets[int(i)+1] - src.Offsets[i])
 	}
+	v.checkBytes(total)
 	v.Bytes = slices.Grow(v.Bytes, total)
 	v.Offsets = slices.Grow(v.Offsets, len(sel))
 	for _, i := range sel {
 		if src.Valid.Get(int(i)) {
-			v.Bytes = append(v.Bytes, src.Bytes[src.Offsets[i]:src.Offsets[i+1]]...)
+			v.Bytes = append(v.Bytes, src.Bytes[src.Offsets[i]:src.Offsets[int(i)+1]]...)
 		}
 		v.Offsets = append(v.Offsets, int32(len(v.Bytes)))
 	}
-	v.checkBytes()
 }
 
-// checkBytes stops before offsets of 32 bits wrap: whoever fills a vector ends it long before.
-func (v *Vector) checkBytes() {
-	if len(v.Bytes) > math.MaxInt32 {
-		panic("column: a vector of " + v.Type.String() + " is above 2 GiB; its filler must begin a new batch")
+// TooLongError is what appending to a vector of text or bytes panics with before its offsets of 32 bits
+// wrap. Whoever fills a batch ends it long before; rows that are extremely long by what an expression
+// makes of them can come to it, and so whoever runs expressions recovers it and makes an error of it.
+type TooLongError struct{ Type types.Type }
+
+// Error names the type.
+func (e *TooLongError) Error() string {
+	return "the values of a " + e.Type.AsNullable().String() + " column in one batch of rows are above 2 GiB"
+}
+
+// checkBytes stops before more bytes would make offsets wrap.
+func (v *Vector) checkBytes(more int) {
+	if len(v.Bytes) > math.MaxInt32-more {
+		panic(&TooLongError{v.Type})
 	}
 }

@@ -255,16 +255,16 @@ func (v *Vector) AppendF64(x float64) {
 
 // AppendBytes appends a copy of x to a text or bytes vector.
 func (v *Vector) AppendBytes(x []byte) {
+	v.checkBytes(len(x))
 	v.Bytes = append(v.Bytes, x...)
-	v.checkBytes()
 	v.Offsets = append(v.Offsets, int32(len(v.Bytes)))
 	v.added()
 }
 
 // AppendString appends x to a text or bytes vector.
 func (v *Vector) AppendString(x string) {
+	v.checkBytes(len(x))
 	v.Bytes = append(v.Bytes, x...)
-	v.checkBytes()
 	v.Offsets = append(v.Offsets, int32(len(v.Bytes)))
 	v.added()
 }
@@ -316,8 +316,9 @@ func (v *Vector) AppendFrom(src *Vector, i int) {
 	case PhysF64:
 		v.F64 = append(v.F64, src.F64[i])
 	case PhysBytes:
-		v.Bytes = append(v.Bytes, src.Value(i)...)
-		v.checkBytes()
+		x := src.Value(i)
+		v.checkBytes(len(x))
+		v.Bytes = append(v.Bytes, x...)
 		v.Offsets = append(v.Offsets, int32(len(v.Bytes)))
 	}
 	v.added()

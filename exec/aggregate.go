@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/expr"
@@ -42,6 +43,8 @@ type aggCall struct {
 	call   *expr.AggCall
 	acc    expr.Accumulator
 	states []types.Type
+	first  int               // column of the output
+	text   bool              // hands on a text
 	shared []int             // positions in aggregate.args; nil with a FILTER
 	own    []*expr.Evaluator // arguments with a FILTER
 	filter *expr.Filter
@@ -78,11 +81,13 @@ func newAggregate(w *worker, v *job.Vertex, spec *job.Aggregate, env *expr.Env, 
 		a.calls = append(a.calls, c)
 		c.acc = call.NewAccumulator(false)
 		c.states = c.acc.StateTypes()
+		c.first = len(a.types)
 		if spec.Phase == job.Partial {
 			a.types = append(a.types, c.states...)
 		} else {
 			a.types = append(a.types, call.T)
 		}
+		c.text = column.PhysicalOf(a.types[c.first]) == column.PhysBytes
 		if spec.Phase == job.Final {
 			continue
 		}
@@ -133,7 +138,7 @@ func newAggregate(w *worker, v *job.Vertex, spec *job.Aggregate, env *expr.Env, 
 func (a *aggregate) reset() {
 	a.table = nil
 	if len(a.keyTypes) > 0 {
-		a.table = newGroupTable(a.keyTypes)
+		a.table = newGroupTable(a.keyTypes, a.more)
 	}
 	for _, c := range a.calls {
 		c.acc = c.call.NewAccumulator(false)
@@ -142,7 +147,7 @@ func (a *aggregate) reset() {
 			for _, arg := range c.call.Args {
 				ts = append(ts, arg.Type())
 			}
-			c.seen = newGroupTable(ts)
+			c.seen = newGroupTable(ts, a.more)
 			c.number = column.New(ts[0], 0)
 		}
 		if a.table == nil {
@@ -160,6 +165,9 @@ func (a *aggregate) process(b *column.Batch, out emit) error {
 		return nil
 	}
 	if a.direct {
+		if err := a.w.canceled(); err != nil {
+			return err
+		}
 		return a.passOn(b, out)
 	}
 	var groups []uint32
@@ -179,6 +187,9 @@ func (a *aggregate) process(b *column.Batch, out emit) error {
 			a.groups = make([]uint32, max(n, column.DefaultRows))
 		}
 		groups = a.groups[:n]
+		if err := a.more(rowBytes(a.keyCols, b.Sel, b.N) + int64(n*8*(2+len(a.calls)))); err != nil {
+			return err
+		}
 		if err := a.table.find(a.keyCols, b.Sel, b.N, groups); err != nil {
 			return err
 		}
@@ -208,7 +219,7 @@ func (a *aggregate) process(b *column.Batch, out emit) error {
 			}
 		}
 	}
-	if err := a.memory.hold(a.bytes()); err != nil {
+	if err := a.more(0); err != nil { // what no estimate foresaw
 		return err
 	}
 	a.rows += int64(n)
@@ -219,6 +230,9 @@ func (a *aggregate) process(b *column.Batch, out emit) error {
 		a.direct = int64(a.table.groups()) > a.rows/4*3
 		a.rows = 0
 		a.reset()
+		if a.direct {
+			a.forget()
+		}
 	}
 	return nil
 }
@@ -258,7 +272,7 @@ func (a *aggregate) passOn(b *column.Batch, out emit) error {
 		if err := c.update(a.argCols, b, groups); err != nil {
 			return err
 		}
-		if err := c.failed(c.acc.State(a.out.batch.Cols[at : at+len(c.states)])); err != nil {
+		if err := c.failed(c.acc.State(a.out.batch.Cols[at:at+len(c.states)], 0, n)); err != nil {
 			return err
 		}
 		at += len(c.states)
@@ -340,6 +354,9 @@ func (c *aggCall) distinct(sel []uint16, n int, groups []uint32) ([]uint16, []ui
 	}
 	keys = append(append(keys, c.number), c.cols...)
 	numbers := make([]uint32, rows)
+	if err := c.seen.grow(rowBytes(keys, sel, n)); err != nil {
+		return nil, nil, err
+	}
 	if err := c.seen.find(keys, sel, n, numbers); err != nil {
 		return nil, nil, err
 	}
@@ -364,6 +381,9 @@ func (c *aggCall) failed(err error) error {
 	return err
 }
 
+// more makes the reservation cover what is kept and so many bytes.
+func (a *aggregate) more(n int64) error { return a.memory.hold(a.bytes() + n) }
+
 func (a *aggregate) bytes() int64 {
 	n := int64(0)
 	if a.table != nil {
@@ -379,63 +399,88 @@ func (a *aggregate) bytes() int64 {
 }
 
 func (a *aggregate) finish(out emit) error {
-	if a.phase == job.Partial && a.table != nil && a.table.groups() == 0 {
-		return nil
-	}
-	return a.emit(out)
-}
-
-// emit hands on all groups.
-func (a *aggregate) emit(out emit) error {
-	n := 1
-	if a.table != nil {
-		n = a.table.groups()
-	}
-	results := make([]*column.Vector, 0, len(a.types)-len(a.keyTypes))
-	size := int64(0)
-	for i, c := range a.calls {
-		if a.phase == job.Partial {
-			states := make([]*column.Vector, len(c.states))
-			for j, t := range c.states {
-				states[j] = column.New(t, n)
-			}
-			if err := c.failed(c.acc.State(states)); err != nil {
-				return err
-			}
-			results = append(results, states...)
-		} else {
-			r := column.New(a.types[len(a.keyTypes)+i], n)
-			if err := c.failed(c.acc.Result(r)); err != nil {
-				return err
-			}
-			results = append(results, r)
+	if !a.direct && (a.phase != job.Partial || a.table == nil || a.table.groups() > 0) {
+		if err := a.emit(out); err != nil {
+			return err
 		}
 	}
-	for _, r := range results {
-		size += r.Size()
+	a.forget() // what follows in the chain has use for the memory
+	return nil
+}
+
+// forget drops everything that is kept.
+func (a *aggregate) forget() {
+	a.table = nil
+	for _, c := range a.calls {
+		c.acc, c.seen = nil, nil
 	}
-	if err := a.memory.hold(a.bytes() + size); err != nil {
-		return err
+	a.memory.free()
+}
+
+// emit hands on all groups, a batch at a time.
+func (a *aggregate) emit(out emit) error {
+	n, keyBytes := 1, int64(0)
+	if a.table != nil {
+		n, keyBytes = a.table.groups(), a.table.keys.measure()
+	}
+	var wide []*aggCall // that may make more texts than fit in a batch
+	for _, c := range a.calls {
+		if c.text && c.acc.Size() > maxBytes {
+			wide = append(wide, c)
+		}
 	}
 	if a.out == nil {
 		a.out = newSlot(a.types)
 	}
-	for from := 0; from < n; from += column.DefaultRows {
+	for from := 0; from < n; {
+		if err := a.w.canceled(); err != nil {
+			return err
+		}
 		to := min(from+column.DefaultRows, n)
+		if a.table != nil {
+			to = cut(from, to, keyBytes, maxBytes, func(i int) int64 { return a.table.keys.textBytes(uint32(i)) })
+		}
 		a.out.reset()
-		for c, v := range a.out.batch.Cols {
-			if c < len(a.keyTypes) {
-				a.table.keys.copyRange(c, from, to, v)
-			} else {
-				v.AppendRange(results[c-len(a.keyTypes)], from, to-from)
+		if len(wide) > 0 {
+			// How much they make is known only once it is made.
+			end := from
+			for size := int64(0); end < to && size < maxBytes; end++ {
+				size = 0
+				for _, c := range wide {
+					if err := a.append(c, end, end+1); err != nil {
+						return err
+					}
+					size += a.out.batch.Cols[c.first].Size()
+				}
 			}
+			to = end
+		}
+		for _, c := range a.calls {
+			if !slices.Contains(wide, c) {
+				if err := a.append(c, from, to); err != nil {
+					return err
+				}
+			}
+		}
+		for c := range a.keyTypes {
+			a.table.keys.copyRange(c, from, to, a.out.batch.Cols[c])
 		}
 		a.out.batch.N = to - from
 		if err := a.w.lend(a.out, out); err != nil {
 			return err
 		}
+		from = to
 	}
 	return nil
+}
+
+// append adds what a call hands on of the groups from (included) to to (excluded) to the output.
+func (a *aggregate) append(c *aggCall, from, to int) error {
+	cols := a.out.batch.Cols[c.first:]
+	if a.phase == job.Partial {
+		return c.failed(c.acc.State(cols[:len(c.states)], from, to))
+	}
+	return c.failed(c.acc.Result(cols[0], from, to))
 }
 
 func (a *aggregate) close() { a.memory.free() }

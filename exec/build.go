@@ -214,7 +214,7 @@ func (b *builder) buildSide(v *job.Vertex, spec *job.Join, from int) (*joinTable
 	p := b.newPipeline(1)
 	t := newJoinTable(v, spec, vertexTypes(input), p)
 	s := &stage{name: "join (build side)", inputs: 1, rows: new(atomic.Int64)}
-	s.make = func(w *worker) (operator, error) { return newJoinBuild(t, spec, b.env, b.newMemory("the join")) }
+	s.make = func(w *worker) (operator, error) { return newJoinBuild(w, t, spec, b.env, b.newMemory("the join")) }
 	kind := job.Edge{From: from, To: v.ID, Kind: job.Forward}
 	if _, err := b.feed(p, kind, v, s); err != nil {
 		return nil, err
@@ -253,7 +253,9 @@ func (b *builder) stage(p *pipeline, v *job.Vertex) (*stage, int, error) {
 		s.make = func(*worker) (operator, error) { return newLimit(spec), nil }
 	case *job.SingleRow:
 		s.name, alone = "scalar subquery", true
-		s.make = func(*worker) (operator, error) { return newSingleRow(spec, vertexTypes(v)), nil }
+		s.make = func(*worker) (operator, error) {
+			return newSingleRow(spec, vertexTypes(v), b.newMemory("the scalar subquery")), nil
+		}
 	case *job.Union:
 		s.name, inputs = "UNION ALL", -1
 	case *job.Join:

@@ -107,13 +107,14 @@ func (l *lane) slot(ts []types.Type) *slot {
 	return s
 }
 
-// recycle takes a slot back for the senders; when there are none any more, its memory goes.
+// recycle takes a slot back for the senders; when there are none any more, its memory goes. Of slots that
+// grew large one is enough: a lane has room for few of them.
 func (l *lane) recycle(s *slot) {
 	if l.poison {
 		s.poison()
 	}
 	l.mu.Lock()
-	if l.senders > 0 {
+	if l.senders > 0 && (len(l.free) == 0 || s.room() <= l.limits.bytes/8) {
 		l.free = append(l.free, s)
 	}
 	l.mu.Unlock()

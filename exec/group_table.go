@@ -20,6 +20,9 @@ type groupTable struct {
 	slots   []uint64 // tag<<32 | index+1 of a long key; 0: empty
 	long    []longKey
 
+	// grow is told before so many bytes more are taken.
+	grow func(n int64) error
+
 	// fresh are the rows of the last find that made a group, as positions in its selection.
 	fresh []uint16
 
@@ -40,8 +43,8 @@ type longKey struct {
 	group uint32
 }
 
-func newGroupTable(ts []types.Type) *groupTable {
-	return &groupTable{keys: newRowStore(ts), packing: newPacking(ts)}
+func newGroupTable(ts []types.Type, grow func(int64) error) *groupTable {
+	return &groupTable{grow: grow, keys: newRowStore(ts), packing: newPacking(ts)}
 }
 
 // groups returns how many groups there are.
@@ -96,7 +99,9 @@ func (t *groupTable) findPacked(keys []*column.Vector, sel []uint16, packs []pac
 				groups[k] = g
 				t.fresh = append(t.fresh, uint16(k))
 				if t.nPacked++; t.nPacked*2 > len(t.packed) {
-					t.growPacked()
+					if err := t.growPacked(); err != nil {
+						return err
+					}
 					mask = uint64(len(t.packed) - 1)
 				}
 				break
@@ -107,11 +112,14 @@ func (t *groupTable) findPacked(keys []*column.Vector, sel []uint16, packs []pac
 	return nil
 }
 
-func (t *groupTable) growPacked() {
+func (t *groupTable) growPacked() error {
 	old := t.packed
 	n := 4 * len(old)
 	if len(old) >= 1<<20 {
 		n = 2 * len(old)
+	}
+	if err := t.grow(int64(n) * 24); err != nil {
+		return err
 	}
 	t.packed = make([]packedEntry, n)
 	mask := uint64(len(t.packed) - 1)
@@ -124,6 +132,7 @@ func (t *groupTable) growPacked() {
 			t.packed[i] = e
 		}
 	}
+	return nil
 }
 
 // findMixed goes through runs of rows that can and cannot be packed.
@@ -192,7 +201,9 @@ func (t *groupTable) findLong(keys []*column.Vector, sel []uint16, n int, groups
 				groups[k] = g
 				t.fresh = append(t.fresh, uint16(k))
 				if len(t.long)*2 > len(t.slots) {
-					t.growLong()
+					if err := t.growLong(); err != nil {
+						return err
+					}
 					mask = uint64(len(t.slots) - 1)
 				}
 				break
@@ -210,7 +221,10 @@ func (t *groupTable) findLong(keys []*column.Vector, sel []uint16, n int, groups
 	return nil
 }
 
-func (t *groupTable) growLong() {
+func (t *groupTable) growLong() error {
+	if err := t.grow(int64(len(t.slots)) * 2 * 8); err != nil {
+		return err
+	}
 	t.slots = make([]uint64, 2*len(t.slots))
 	mask := uint64(len(t.slots) - 1)
 	for n, l := range t.long {
@@ -220,4 +234,5 @@ func (t *groupTable) growLong() {
 		}
 		t.slots[i] = l.hash>>32<<32 | uint64(n+1)
 	}
+	return nil
 }

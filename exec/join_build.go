@@ -20,7 +20,8 @@ type joinTable struct {
 	keys    *rowStore // key columns of the rows, by the same ids; nil without keys
 	memory  *memory
 	matched []atomic.Uint64 // bits by row, for right and full joins
-	probing atomic.Int32    // workers that still probe
+	probing atomic.Int32    // workers whose left rows have not ended
+	users   atomic.Int32    // workers that have not left
 
 	// The rows of one slot are a list: heads has the first row's id plus one, entries the next one's.
 	heads   []uint32
@@ -44,14 +45,37 @@ func newJoinTable(v *job.Vertex, spec *job.Join, ts []types.Type, from *pipeline
 		t.keys = newRowStore(keys)
 	}
 	t.probing.Store(int32(v.Parallelism))
+	t.users.Store(int32(v.Parallelism))
 	return t
 }
 
 // outer reports whether build rows without a match are part of the result.
 func (t *joinTable) outer() bool { return t.kind == job.Right || t.kind == job.Full }
 
-// free gives back the memory, after the last probe.
+// bytes returns the memory that the table takes, with lists of n rows.
+func (t *joinTable) bytes(n int) int64 {
+	size := t.rows.bytes()
+	if t.keys != nil {
+		size += t.keys.bytes() + int64(n)*24 // an entry, a hash, room to grow
+	}
+	return size
+}
+
+// leave is called by each worker of the probe side when it needs the table no more.
+func (t *joinTable) leave() {
+	if t.users.Add(-1) > 0 {
+		return
+	}
+	select {
+	case <-t.ready:
+		t.free()
+	default: // it is still being filled; the job's end frees it
+	}
+}
+
+// free gives back the memory, when nobody fills or probes the table.
 func (t *joinTable) free() {
+	t.rows, t.keys, t.heads, t.entries, t.matched = nil, nil, nil, nil, nil
 	if t.memory != nil {
 		t.memory.free()
 	}
@@ -59,6 +83,7 @@ func (t *joinTable) free() {
 
 // joinBuild is the operator that fills a joinTable. It keeps all rows, but for those that can never match.
 type joinBuild struct {
+	w      *worker
 	t      *joinTable
 	evals  []*expr.Evaluator
 	cols   []*column.Vector
@@ -69,9 +94,9 @@ type joinBuild struct {
 
 var _ operator = (*joinBuild)(nil)
 
-func newJoinBuild(t *joinTable, spec *job.Join, env *expr.Env, m *memory) (operator, error) {
+func newJoinBuild(w *worker, t *joinTable, spec *job.Join, env *expr.Env, m *memory) (operator, error) {
 	t.memory = m
-	b := &joinBuild{t: t}
+	b := &joinBuild{w: w, t: t}
 	var err error
 	if b.evals, err = compile(spec.RightKeys, env); err != nil {
 		return nil, err
@@ -95,11 +120,19 @@ func (b *joinBuild) process(in *column.Batch, _ emit) error {
 			sel = notNull(b.cols, in, &b.sel)
 		}
 	}
+	kept := in.N
+	if sel != nil {
+		kept = len(sel)
+	}
+	more := rowBytes(in.Cols, sel, in.N) + rowBytes(b.cols, sel, in.N)
+	if err := t.memory.hold(t.bytes(t.rows.n+kept) + more); err != nil {
+		return err
+	}
 	if err := t.rows.append(in.Cols, sel, in.N); err != nil {
 		return err
 	}
 	if t.keys == nil {
-		return t.memory.hold(t.rows.bytes())
+		return nil
 	}
 	if err := t.keys.append(b.cols, sel, in.N); err != nil {
 		return err
@@ -120,7 +153,7 @@ func (b *joinBuild) process(in *column.Batch, _ emit) error {
 			}
 		}
 	}
-	return t.memory.hold(t.rows.bytes() + t.keys.bytes() + int64(t.rows.n)*24)
+	return nil
 }
 
 // notNull returns the selected rows without a NULL in any column; nil stands for all rows of a dense batch.
@@ -163,11 +196,16 @@ func (b *joinBuild) finish(emit) error {
 	}
 	if t.keys != nil && t.rows.n > 0 {
 		size := 1 << bits.Len(uint(t.rows.n)*2-1)
-		if err := t.memory.hold(t.rows.bytes() + t.keys.bytes() + int64(t.rows.n)*24 + int64(size)*4); err != nil {
+		if err := t.memory.hold(t.bytes(t.rows.n) + int64(size)*4); err != nil {
 			return err
 		}
 		t.heads, t.entries, t.mask = make([]uint32, size), make([]joinEntry, t.rows.n), uint64(size-1)
 		for id := t.rows.n - 1; id >= 0; id-- {
+			if id&cancelMask == 0 {
+				if err := b.w.canceled(); err != nil {
+					return err
+				}
+			}
 			if id < len(b.nulls) && b.nulls[id] {
 				continue
 			}

@@ -29,6 +29,7 @@ type joinProbe struct {
 	pairs  pairs
 	spare  pairs // memory for fill
 	mem    []uint16
+	seg    segment
 }
 
 // pairs lists left rows (physical) and right ids.
@@ -102,8 +103,9 @@ func (p *joinProbe) process(b *column.Batch, out emit) error {
 	}
 	hashes := p.hashes[:n]
 	column.Hash(p.keys, sel, b.N, hashes)
-	s := segment{p: p, b: b, out: out}
+	s := p.newSegment(b, out)
 	t := p.t
+	steps := 0
 	for k, h := range hashes {
 		id := uint32(0)
 		if t.heads != nil {
@@ -112,6 +114,11 @@ func (p *joinProbe) process(b *column.Batch, out emit) error {
 		row := uint16(at(sel, k))
 		tag := uint32(h >> 32)
 		for id != 0 {
+			if steps++; steps&cancelMask == 0 {
+				if err := p.w.canceled(); err != nil {
+					return err
+				}
+			}
 			e := t.entries[id-1]
 			if e.tag == tag {
 				p.pairs.left = append(p.pairs.left, row)
@@ -135,7 +142,7 @@ func (p *joinProbe) process(b *column.Batch, out emit) error {
 
 // nestedLoop pairs every left row with every right row.
 func (p *joinProbe) nestedLoop(b *column.Batch, out emit) error {
-	s := segment{p: p, b: b, out: out}
+	s := p.newSegment(b, out)
 	for k := range b.Rows() {
 		row := uint16(b.Row(k))
 		for id := range uint32(p.t.rows.n) {
@@ -143,9 +150,6 @@ func (p *joinProbe) nestedLoop(b *column.Batch, out emit) error {
 			p.pairs.right = append(p.pairs.right, id)
 			if len(p.pairs.left) >= maxPairs {
 				if err := s.flush(int(row), true); err != nil {
-					return err
-				}
-				if err := p.w.canceled(); err != nil {
 					return err
 				}
 			}
@@ -161,49 +165,88 @@ type segment struct {
 	out     emit
 	next    int  // position in the selection of the first left row that has not been dealt with
 	matched bool // that row has had a match in an earlier part
+	widest  int64
+}
+
+// newSegment begins the work on a left batch.
+func (p *joinProbe) newSegment(b *column.Batch, out emit) *segment {
+	p.seg = segment{p: p, b: b, out: out, widest: widest(b.Cols) + p.t.rows.widest}
+	return &p.seg
+}
+
+// cut returns where a batch of the pairs from on has to end.
+func (s *segment) cut(ps *pairs, from int) int {
+	return cut(from, len(ps.left), s.widest, maxBytes, func(i int) int64 {
+		return textBytes(s.b.Cols, int(ps.left[i])) + s.p.t.rows.textBytes(ps.right[i])
+	})
 }
 
 // flush works on the listed pairs, which are all up to the left row last, or with torn some of that row's.
 func (s *segment) flush(last int, torn bool) error {
 	p := s.p
+	if err := p.w.canceled(); err != nil {
+		return err
+	}
 	p.checkKeys()
+	ready := false // the pairs that remain are gathered
 	if p.residual != nil && len(p.pairs.left) > 0 {
-		// The condition sees the rows of the result.
-		p.out.reset()
-		if err := p.gather(s.b, &p.pairs, false); err != nil {
+		var err error
+		if ready, err = s.check(); err != nil {
 			return err
+		}
+	}
+	p.mark()
+	missing := false
+	if p.keepsLeft() {
+		missing = s.fill(last, torn)
+	}
+	ps := p.pairs
+	p.pairs.left, p.pairs.right = p.pairs.left[:0], p.pairs.right[:0]
+	if ready && !p.keepsLeft() {
+		return p.w.lend(p.out, s.out)
+	}
+	for from := 0; from < len(ps.left); {
+		to := s.cut(&ps, from)
+		p.out.reset()
+		if err := p.gather(s.b, ps.left[from:to], ps.right[from:to], missing); err != nil {
+			return err
+		}
+		if err := p.w.lend(p.out, s.out); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+// check drops the pairs that the residual condition, which sees the rows of the result, does not let
+// through. It reports whether what remains stands gathered in the output already.
+func (s *segment) check() (ready bool, err error) {
+	p := s.p
+	n, all := 0, len(p.pairs.left)
+	for from := 0; from < all; {
+		to := s.cut(&p.pairs, from)
+		left, right := p.pairs.left[from:to], p.pairs.right[from:to]
+		p.out.reset()
+		if err := p.gather(s.b, left, right, false); err != nil {
+			return false, err
 		}
 		if cap(p.mem) < p.out.batch.N {
 			p.mem = make([]uint16, 0, p.out.batch.N)
 		}
 		sel, err := p.residual.Select(&p.out.batch, p.mem[:0])
 		if err != nil {
-			return err
+			return false, err
 		}
-		for i, k := range sel {
-			p.pairs.left[i], p.pairs.right[i] = p.pairs.left[k], p.pairs.right[k]
+		for _, k := range sel {
+			p.pairs.left[n], p.pairs.right[n] = left[k], right[k]
+			n++
 		}
-		whole := len(sel) == len(p.pairs.left)
-		p.pairs.left, p.pairs.right = p.pairs.left[:len(sel)], p.pairs.right[:len(sel)]
-		p.mark()
-		if whole && !p.keepsLeft() {
-			return p.emit(s.out)
-		}
-	} else {
-		p.mark()
+		ready = len(sel) == all
+		from = to
 	}
-	missing := false
-	if p.keepsLeft() {
-		missing = s.fill(last, torn)
-	}
-	if len(p.pairs.left) == 0 {
-		return nil
-	}
-	p.out.reset()
-	if err := p.gather(s.b, &p.pairs, missing); err != nil {
-		return err
-	}
-	return p.emit(s.out)
+	p.pairs.left, p.pairs.right = p.pairs.left[:n], p.pairs.right[:n]
+	return ready, nil
 }
 
 // mark notes the right rows that have a match.
@@ -290,24 +333,18 @@ func checkInts[T int32 | int64](ps *pairs, left []T, right [][]T) {
 }
 
 // gather appends the columns of the pairs to the output.
-func (p *joinProbe) gather(b *column.Batch, ps *pairs, missing bool) error {
+func (p *joinProbe) gather(b *column.Batch, left []uint16, right []uint32, missing bool) error {
 	for c, v := range p.out.batch.Cols {
 		if c < p.left {
-			v.AppendVector(b.Cols[c], ps.left, 0)
+			v.AppendVector(b.Cols[c], left, 0)
 			continue
 		}
-		if err := p.t.rows.gather(c-p.left, ps.right, missing, v); err != nil {
+		if err := p.t.rows.gather(c-p.left, right, missing, v); err != nil {
 			return err
 		}
 	}
-	p.out.batch.N += len(ps.left)
+	p.out.batch.N += len(left)
 	return nil
-}
-
-// emit hands the gathered rows on and forgets the pairs.
-func (p *joinProbe) emit(out emit) error {
-	p.pairs.left, p.pairs.right = p.pairs.left[:0], p.pairs.right[:0]
-	return p.w.lend(p.out, out)
 }
 
 // finish hands on the right rows without a match.
@@ -317,23 +354,35 @@ func (p *joinProbe) finish(out emit) error {
 	}
 	ids := make([]uint32, 0, column.DefaultRows)
 	flush := func() error {
-		p.out.reset()
-		for c, v := range p.out.batch.Cols {
-			if c < p.left {
-				for range ids {
-					v.AppendNull()
+		for from := 0; from < len(ids); {
+			to := p.t.rows.cut(ids, from, len(ids))
+			p.out.reset()
+			for c, v := range p.out.batch.Cols {
+				if c < p.left {
+					for range to - from {
+						v.AppendNull()
+					}
+					continue
 				}
-				continue
+				if err := p.t.rows.gather(c-p.left, ids[from:to], false, v); err != nil {
+					return err
+				}
 			}
-			if err := p.t.rows.gather(c-p.left, ids, false, v); err != nil {
+			p.out.batch.N = to - from
+			if err := p.w.lend(p.out, out); err != nil {
+				return err
+			}
+			from = to
+		}
+		ids = ids[:0]
+		return p.w.canceled()
+	}
+	for id := range p.t.rows.n {
+		if id&cancelMask == 0 {
+			if err := p.w.canceled(); err != nil {
 				return err
 			}
 		}
-		p.out.batch.N = len(ids)
-		ids = ids[:0]
-		return p.w.lend(p.out, out)
-	}
-	for id := range p.t.rows.n {
 		if p.t.matched[id>>6].Load()>>(id&63)&1 == 0 {
 			ids = append(ids, uint32(id))
 			if len(ids) == cap(ids) {
@@ -349,4 +398,4 @@ func (p *joinProbe) finish(out emit) error {
 	return nil
 }
 
-func (p *joinProbe) close() {}
+func (p *joinProbe) close() { p.t.leave() }

@@ -23,6 +23,10 @@ type done struct{ op operator }
 
 func (done) Error() string { return errStopped.Error() }
 
+// cancelMask says how often a loop that takes long without handing anything on asks whether the pipeline
+// is to end: every 65,536 steps, which is a few milliseconds at most.
+const cancelMask = 1<<16 - 1
+
 // stateless is embedded by operators that keep no rows.
 type stateless struct{}
 

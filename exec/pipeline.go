@@ -274,8 +274,12 @@ func (w *worker) guarded() (err error) {
 	return toError(err, "")
 }
 
-// internalError makes the error of a panic: the message has nothing of its text.
+// internalError makes the error of a panic: the message has nothing of its text. The one panic that is
+// none of ours is that of too much text for a vector.
 func internalError(where string, panicked any) *Error {
+	if e, ok := panicked.(*column.TooLongError); ok {
+		return &Error{Row: -1, Msg: where + ": " + e.Error(), Hint: "lower 'sluice.batch-rows'", Err: e}
+	}
 	return &Error{Row: -1, Msg: "internal error (" + where + ")", Hint: "please report it",
 		Internal: fmt.Sprintf("%v\n%s", panicked, debug.Stack())}
 }
@@ -289,6 +293,9 @@ func (w *worker) run() error {
 		}
 	}
 	for {
+		if err := w.canceled(); err != nil {
+			return err
+		}
 		i, m, err := w.p.take(w)
 		if err != nil {
 			return err

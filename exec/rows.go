@@ -30,6 +30,7 @@ type rowStore struct {
 	size   int64 // of full chunks
 	text   bool  // some column is of text or bytes
 	views  []colView
+	widest int64 // of a row's texts; set by freeze
 }
 
 // colView lists the chunks of one column by their typed slices.
@@ -135,6 +136,29 @@ func sizeOf(cols []*column.Vector) int64 {
 	return n
 }
 
+// rowBytes returns the memory that the selected rows of the columns take in a store.
+func rowBytes(cols []*column.Vector, sel []uint16, n int) int64 {
+	if sel != nil {
+		n = len(sel)
+	}
+	total := int64(0)
+	for _, v := range cols {
+		switch width := fixedWidth(column.PhysicalOf(v.Type)); {
+		case width >= 0:
+			total += int64(width * n)
+		case v.Offsets == nil:
+			total += int64(16 * n)
+		case sel == nil:
+			total += int64(v.Offsets[n]-v.Offsets[0]) + int64(4*n)
+		default:
+			for _, i := range sel {
+				total += int64(v.Offsets[int(i)+1]-v.Offsets[i]) + 4
+			}
+		}
+	}
+	return total
+}
+
 // bytes returns the memory that the rows take.
 func (s *rowStore) bytes() int64 {
 	if len(s.chunks) == 0 {
@@ -149,6 +173,31 @@ func (s *rowStore) freeze() {
 	for c := range s.types {
 		s.views[c] = s.view(c)
 	}
+	s.widest = s.measure()
+}
+
+// measure returns a size that the texts of no row exceed.
+func (s *rowStore) measure() int64 {
+	n := int64(0)
+	if s.text {
+		for _, chunk := range s.chunks {
+			n = max(n, widest(chunk))
+		}
+	}
+	return n
+}
+
+// textBytes returns the size of a row's texts.
+func (s *rowStore) textBytes(id uint32) int64 {
+	if id == noRow || !s.text {
+		return 0
+	}
+	return textBytes(s.chunks[id>>chunkBits], int(id&chunkMask))
+}
+
+// cut returns where a batch of the rows ids[from:to] has to end.
+func (s *rowStore) cut(ids []uint32, from, to int) int {
+	return cut(from, to, s.widest, maxBytes, func(i int) int64 { return s.textBytes(ids[i]) })
 }
 
 func (s *rowStore) view(c int) colView {
@@ -223,8 +272,14 @@ func (s *rowStore) gather(c int, ids []uint32, missing bool, dst *column.Vector)
 		}
 	}
 	dst.Len += len(ids)
-	for dst.Valid != nil && len(dst.Valid)*64 < dst.Len {
+	if dst.Valid == nil {
+		return nil
+	}
+	for len(dst.Valid)*64 < dst.Len {
 		dst.Valid = append(dst.Valid, ^uint64(0))
+	}
+	for i := dst.Len - len(ids); i < dst.Len; i++ {
+		dst.Valid.Set(i) // bits past the end may be either
 	}
 	return nil
 }

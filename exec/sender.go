@@ -71,15 +71,20 @@ func (s *sender) put(i int, b *column.Batch) error {
 		sl.take(b, s.w.src)
 		return l.send(s.w.ctx, item{slot: sl})
 	}
+	most := int64(0)
+	if b.Size() > maxBytes {
+		most = widest(b.Cols)
+	}
 	for at := 0; at < n; {
 		if s.cur[i] == nil {
 			s.cur[i] = l.slot(s.edge.types)
 		}
 		sl := s.cur[i]
 		to := min(n, at+full-sl.batch.N)
+		to = cut(at, to, most, maxBytes, func(k int) int64 { return textBytes(b.Cols, b.Row(k)) })
 		sl.add(b, at, to)
 		at = to
-		if sl.batch.N >= full {
+		if sl.batch.N >= full || sl.batch.Size() >= maxBytes {
 			if err := s.flush(i, false); err != nil {
 				return err
 			}

@@ -12,18 +12,23 @@ import (
 type singleRow struct {
 	at  expr.Span
 	row *column.Batch
+
+	memory *memory
 }
 
 var _ operator = (*singleRow)(nil)
 
-func newSingleRow(spec *job.SingleRow, out []types.Type) *singleRow {
-	return &singleRow{at: spec.At, row: column.NewBatch(out, 1)}
+func newSingleRow(spec *job.SingleRow, out []types.Type, m *memory) *singleRow {
+	return &singleRow{at: spec.At, row: column.NewBatch(out, 1), memory: m}
 }
 
 func (s *singleRow) process(b *column.Batch, _ emit) error {
 	if s.row.N+b.Rows() > 1 {
 		return &Error{Span: s.at, Row: -1, Msg: "the scalar subquery returned more than one row",
 			Hint: "add LIMIT 1, or an aggregate"}
+	}
+	if err := s.memory.hold(rowBytes(b.Cols, b.Sel, b.N)); err != nil {
+		return err
 	}
 	s.row.AppendBatch(b)
 	return nil
@@ -39,4 +44,4 @@ func (s *singleRow) finish(out emit) error {
 	return out(s.row)
 }
 
-func (s *singleRow) close() {}
+func (s *singleRow) close() { s.memory.free() }

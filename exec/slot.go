@@ -100,6 +100,15 @@ func (s *slot) take(b *column.Batch, from *slot) {
 	}
 }
 
+// room returns the memory of the slot's own texts, whether in use or not.
+func (s *slot) room() int64 {
+	n := int64(0)
+	for _, v := range s.own {
+		n += int64(cap(v.Bytes))
+	}
+	return n
+}
+
 // poison fills the slot's own vectors, which nobody is to read any more, with rubbish.
 func (s *slot) poison() {
 	for _, v := range s.own {

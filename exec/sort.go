@@ -99,6 +99,9 @@ func (s *sorter) process(b *column.Batch, _ emit) error {
 	if sel != nil && len(sel) == 0 {
 		return nil
 	}
+	if err := s.memory.hold(s.bytes() + rowBytes(b.Cols, sel, b.N) + rowBytes(s.cols, sel, b.N)); err != nil {
+		return err
+	}
 	if err := s.rows.append(b.Cols, sel, b.N); err != nil {
 		return err
 	}
@@ -107,9 +110,6 @@ func (s *sorter) process(b *column.Batch, _ emit) error {
 	}
 	if s.rows.n > math.MaxUint32-column.MaxRows {
 		return &Error{Row: -1, Msg: "ORDER BY has more than 4 billion rows", Hint: "add LIMIT"}
-	}
-	if err := s.memory.hold(s.bytes()); err != nil {
-		return err
 	}
 	if s.keep >= 0 && s.keep < math.MaxInt64/4 && int64(s.rows.n) > 2*s.keep+2*column.DefaultRows {
 		return s.shrink()
@@ -148,7 +148,9 @@ func (s *sorter) enter(v *column.Vector, k sortKey, b *column.Batch) []uint16 {
 
 // shrink forgets the rows of a Top-N that can no longer be among the first.
 func (s *sorter) shrink() error {
-	s.sort()
+	if err := s.sort(); err != nil {
+		return err
+	}
 	s.entries = s.entries[:s.keep]
 	ids := make([]uint32, len(s.entries))
 	for i, e := range s.entries {
@@ -159,17 +161,21 @@ func (s *sorter) shrink() error {
 		old := *st
 		old.freeze()
 		kept := newRowStore(old.types)
-		for from := 0; from < len(ids); from += column.DefaultRows {
-			to := min(from+column.DefaultRows, len(ids))
+		for from := 0; from < len(ids); {
+			to := old.cut(ids, from, min(from+column.DefaultRows, len(ids)))
 			part := newSlot(old.types)
 			for c, v := range part.own {
 				if err := old.gather(c, ids[from:to], false, v); err != nil {
 					return err
 				}
 			}
+			if err := s.memory.hold(s.bytes() + kept.bytes() + 2*rowBytes(part.own, nil, to-from)); err != nil {
+				return err
+			}
 			if err := kept.append(part.own, nil, to-from); err != nil {
 				return err
 			}
+			from = to
 		}
 		*st = kept
 	}
@@ -184,18 +190,23 @@ func (s *sorter) bytes() int64 {
 	return s.rows.bytes() + s.computed.bytes() + int64(cap(s.entries))*entrySize
 }
 
-func (s *sorter) sort() {
-	if len(s.keys) > 0 {
-		o := ordering{keys: s.keys, rows: s.rows, computed: s.computed}
-		o.sort(s.entries)
+// sort sorts the entries, unless the pipeline is to end.
+func (s *sorter) sort() error {
+	if len(s.keys) == 0 {
+		return nil
 	}
-}
-
-func (s *sorter) finish(out emit) error {
 	if err := s.memory.hold(s.bytes() + int64(len(s.entries))*entrySize); err != nil {
 		return err
 	}
-	s.sort()
+	o := ordering{keys: s.keys, rows: s.rows, computed: s.computed, canceled: s.w.canceled}
+	o.sort(s.entries)
+	return o.err
+}
+
+func (s *sorter) finish(out emit) error {
+	if err := s.sort(); err != nil {
+		return err
+	}
 	s.rows.freeze()
 	from, to := min(s.offset, int64(len(s.entries))), int64(len(s.entries))
 	if s.count >= 0 {
@@ -204,11 +215,15 @@ func (s *sorter) finish(out emit) error {
 	s.out = newSlot(s.types)
 	ids := make([]uint32, 0, column.DefaultRows)
 	for from < to {
-		n := min(to-from, column.DefaultRows)
+		if err := s.w.canceled(); err != nil {
+			return err
+		}
 		ids = ids[:0]
-		for _, e := range s.entries[from : from+n] {
+		for _, e := range s.entries[from:min(to, from+column.DefaultRows)] {
 			ids = append(ids, e.id)
 		}
+		n := s.rows.cut(ids, 0, len(ids))
+		ids = ids[:n]
 		s.out.reset()
 		for c, v := range s.out.batch.Cols {
 			if err := s.rows.gather(c, ids, false, v); err != nil {
@@ -219,8 +234,10 @@ func (s *sorter) finish(out emit) error {
 		if err := s.w.lend(s.out, out); err != nil {
 			return err
 		}
-		from += n
+		from += int64(n)
 	}
+	s.rows, s.computed, s.entries = nil, nil, nil // what follows in the chain has use for the memory
+	s.memory.free()
 	return nil
 }
 

@@ -139,6 +139,18 @@ func textPrefix(b []byte) uint64 {
 type ordering struct {
 	keys           []sortKey
 	rows, computed *rowStore
+
+	canceled func() error
+	steps    int
+	err      error // of canceled; whatever is still done then is of no use
+}
+
+// stopped asks now and then whether the work is to end, and is to be asked at every step.
+func (o *ordering) stopped() bool {
+	if o.steps++; o.steps&cancelMask == 0 && o.err == nil {
+		o.err = o.canceled()
+	}
+	return o.err != nil
 }
 
 // value returns where a key of a row lies.
@@ -152,6 +164,9 @@ func (o *ordering) value(k sortKey, id uint32) (*column.Vector, int) {
 
 // compare compares two rows by the keys from the given one on, then by id.
 func (o *ordering) compare(a, b uint32, from int) int {
+	if o.stopped() {
+		return 0
+	}
 	for _, k := range o.keys[from:] {
 		v, i := o.value(k, a)
 		w, j := o.value(k, b)
@@ -205,7 +220,10 @@ func (o *ordering) sort(es []sortEntry) {
 	if len(values) == 0 {
 		return
 	}
-	radix(values, buf)
+	o.radix(values, buf)
+	if o.err != nil {
+		return
+	}
 	v, _ := o.value(o.keys[0], values[0].id)
 	exact := exactPrefix(v.Type)
 	if exact && len(o.keys) == 1 {
@@ -217,7 +235,7 @@ func (o *ordering) sort(es []sortEntry) {
 
 // runs sorts the entries of equal prefix further. For text keys depth bytes have been compared.
 func (o *ordering) runs(es, buf []sortEntry, exact, text bool, depth int) {
-	for from := 0; from < len(es); {
+	for from := 0; from < len(es) && o.err == nil; {
 		to := from + 1
 		for to < len(es) && es[to].prefix == es[from].prefix {
 			to++
@@ -229,7 +247,7 @@ func (o *ordering) runs(es, buf []sortEntry, exact, text bool, depth int) {
 		case exact:
 			o.rest(run, 1)
 		case text && len(run) > 64 && o.deepen(run, depth):
-			radix(run, buf)
+			o.radix(run, buf)
 			o.runs(run, buf, false, true, depth+8)
 		default:
 			o.rest(run, 0)
@@ -265,6 +283,9 @@ func (o *ordering) rest(run []sortEntry, from int) {
 		v, _ := o.value(k, run[0].id)
 		if column.PhysicalOf(v.Type) == column.PhysBytes {
 			slices.SortFunc(run, func(a, b sortEntry) int {
+				if o.stopped() {
+					return 0
+				}
 				v, i := o.value(k, a.id)
 				w, j := o.value(k, b.id)
 				c := bytes.Compare(v.Value(i), w.Value(j))
@@ -284,16 +305,21 @@ func (o *ordering) rest(run []sortEntry, from int) {
 
 // radix sorts by prefix, stably: byte by byte from the last, leaving out bytes that are all alike. buf is
 // as long as es at least.
-func radix(es, buf []sortEntry) {
+func (o *ordering) radix(es, buf []sortEntry) {
 	if len(es) < 256 {
 		slices.SortStableFunc(es, func(a, b sortEntry) int { return cmp.Compare(a.prefix, b.prefix) })
 		return
 	}
 	var counts [8][256]uint32
-	for _, e := range es {
-		p := e.prefix
-		for d := range counts {
-			counts[d][byte(p>>(8*uint(d)))]++
+	for part := range slices.Chunk(es, cancelMask+1) {
+		for _, e := range part {
+			p := e.prefix
+			for d := range counts {
+				counts[d][byte(p>>(8*uint(d)))]++
+			}
+		}
+		if o.err = o.canceled(); o.err != nil {
+			return
 		}
 	}
 	src, dst := es, buf[:len(es)]
@@ -308,10 +334,15 @@ func radix(es, buf []sortEntry) {
 			c[i] = sum
 			sum += n
 		}
-		for _, e := range src {
-			b := byte(e.prefix >> shift)
-			dst[c[b]] = e
-			c[b]++
+		for part := range slices.Chunk(src, cancelMask+1) {
+			for _, e := range part {
+				b := byte(e.prefix >> shift)
+				dst[c[b]] = e
+				c[b]++
+			}
+			if o.err = o.canceled(); o.err != nil {
+				return
+			}
 		}
 		src, dst = dst, src
 	}

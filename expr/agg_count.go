@@ -72,7 +72,7 @@ func (c *count) StateTypes() []types.Type {
 	return []types.Type{types.Of(types.BigInt).AsNotNull()}
 }
 
-func (c *count) State(out []*column.Vector) error { return c.Result(out[0]) }
+func (c *count) State(out []*column.Vector, from, to int) error { return c.Result(out[0], from, to) }
 
 func (c *count) Merge(groups []uint32, state []*column.Vector, n int) error {
 	for k, x := range state[0].I64[:n] {
@@ -81,8 +81,8 @@ func (c *count) Merge(groups []uint32, state []*column.Vector, n int) error {
 	return nil
 }
 
-func (c *count) Result(out *column.Vector) error {
-	for _, x := range c.n {
+func (c *count) Result(out *column.Vector, from, to int) error {
+	for _, x := range c.n[from:to] {
 		out.AppendI64(x)
 	}
 	return nil

@@ -94,21 +94,23 @@ func errNotRetracting() error {
 
 func (e *extremes[T]) StateTypes() []types.Type { return []types.Type{e.t} }
 
-func (e *extremes[T]) State(out []*column.Vector) error { return e.Result(out[0]) }
+func (e *extremes[T]) State(out []*column.Vector, from, to int) error {
+	return e.Result(out[0], from, to)
+}
 
 func (e *extremes[T]) Merge(groups []uint32, state []*column.Vector, n int) error {
 	return e.Update(groups, state, nil, n)
 }
 
-func (e *extremes[T]) Result(out *column.Vector) error {
+func (e *extremes[T]) Result(out *column.Vector, from, to int) error {
 	one := column.New(e.t, 0)
 	one.Resize(1)
-	for g, v := range e.best {
+	for g := from; g < to; g++ {
 		if !e.seen[g] {
 			out.AppendNull()
 			continue
 		}
-		values[T](one)[0] = v
+		values[T](one)[0] = e.best[g]
 		out.AppendFrom(one, 0)
 	}
 	return nil
@@ -157,14 +159,16 @@ func (e *textExtremes) Retract([]uint32, []*column.Vector, []uint16, int) error 
 
 func (e *textExtremes) StateTypes() []types.Type { return []types.Type{e.t} }
 
-func (e *textExtremes) State(out []*column.Vector) error { return e.Result(out[0]) }
+func (e *textExtremes) State(out []*column.Vector, from, to int) error {
+	return e.Result(out[0], from, to)
+}
 
 func (e *textExtremes) Merge(groups []uint32, state []*column.Vector, n int) error {
 	return e.Update(groups, state, nil, n)
 }
 
-func (e *textExtremes) Result(out *column.Vector) error {
-	for _, b := range e.best {
+func (e *textExtremes) Result(out *column.Vector, from, to int) error {
+	for _, b := range e.best[from:to] {
 		if b == nil {
 			out.AppendNull()
 		} else {
@@ -218,15 +222,17 @@ func (e *anyExtremes) Retract([]uint32, []*column.Vector, []uint16, int) error {
 
 func (e *anyExtremes) StateTypes() []types.Type { return []types.Type{e.t} }
 
-func (e *anyExtremes) State(out []*column.Vector) error { return e.Result(out[0]) }
+func (e *anyExtremes) State(out []*column.Vector, from, to int) error {
+	return e.Result(out[0], from, to)
+}
 
 func (e *anyExtremes) Merge(groups []uint32, state []*column.Vector, n int) error {
 	return e.Update(groups, state, nil, n)
 }
 
-func (e *anyExtremes) Result(out *column.Vector) error {
+func (e *anyExtremes) Result(out *column.Vector, from, to int) error {
 	if e.best != nil {
-		out.AppendVector(e.best, nil, e.best.Len)
+		out.AppendRange(e.best, from, to-from)
 	}
 	return nil
 }

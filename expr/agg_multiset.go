@@ -82,9 +82,9 @@ func (m *multisets) better(a, b string) bool {
 func (m *multisets) StateTypes() []types.Type { return []types.Type{types.Bytes().AsNotNull()} }
 
 // State writes each group as pairs of key and count, in the order of the keys.
-func (m *multisets) State(out []*column.Vector) error {
+func (m *multisets) State(out []*column.Vector, from, to int) error {
 	var buf []byte
-	for i := range m.groups {
+	for i := from; i < to; i++ {
 		g := &m.groups[i]
 		keys := make([]string, 0, len(g.counts))
 		for k := range g.counts {
@@ -123,8 +123,8 @@ func (m *multisets) Merge(groups []uint32, state []*column.Vector, n int) error 
 	return nil
 }
 
-func (m *multisets) Result(out *column.Vector) error {
-	for i := range m.groups {
+func (m *multisets) Result(out *column.Vector, from, to int) error {
+	for i := from; i < to; i++ {
 		g := &m.groups[i]
 		if !g.known || g.counts[g.best] <= 0 {
 			g.known = false

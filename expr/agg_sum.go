@@ -226,8 +226,9 @@ func (s *sumInts[T]) StateTypes() []types.Type {
 	return []types.Type{t, t, t}
 }
 
-func (s *sumInts[T]) State(out []*column.Vector) error {
-	for g, sum := range s.sums {
+func (s *sumInts[T]) State(out []*column.Vector, from, to int) error {
+	for g := from; g < to; g++ {
+		sum := s.sums[g]
 		out[0].AppendI64(int64(sum.Lo))
 		out[1].AppendI64(sum.Hi)
 		out[2].AppendI64(s.n[g])
@@ -244,8 +245,9 @@ func (s *sumInts[T]) Merge(groups []uint32, state []*column.Vector, n int) error
 	return nil
 }
 
-func (s *sumInts[T]) Result(out *column.Vector) error {
-	for g, sum := range s.sums {
+func (s *sumInts[T]) Result(out *column.Vector, from, to int) error {
+	for g := from; g < to; g++ {
+		sum := s.sums[g]
 		if err := s.finish(sum, s.n[g], out); err != nil {
 			return err
 		}
@@ -312,8 +314,9 @@ func (s *sumWide) StateTypes() []types.Type {
 	return []types.Type{t, t, t, t}
 }
 
-func (s *sumWide) State(out []*column.Vector) error {
-	for g, sum := range s.sums {
+func (s *sumWide) State(out []*column.Vector, from, to int) error {
+	for g := from; g < to; g++ {
+		sum := s.sums[g]
 		out[0].AppendI64(int64(sum.lo))
 		out[1].AppendI64(int64(sum.mid))
 		out[2].AppendI64(sum.hi)
@@ -331,8 +334,9 @@ func (s *sumWide) Merge(groups []uint32, state []*column.Vector, n int) error {
 	return nil
 }
 
-func (s *sumWide) Result(out *column.Vector) error {
-	for g, sum := range s.sums {
+func (s *sumWide) Result(out *column.Vector, from, to int) error {
+	for g := from; g < to; g++ {
+		sum := s.sums[g]
 		v := types.Int128{Lo: sum.lo, Hi: int64(sum.mid)}
 		if sum.hi == v.Hi>>63 {
 			if err := s.finish(v, s.n[g], out); err != nil {
@@ -447,8 +451,9 @@ func (s *sumFloats[T]) StateTypes() []types.Type {
 	return []types.Type{types.Of(types.Double).AsNotNull(), types.Of(types.BigInt).AsNotNull()}
 }
 
-func (s *sumFloats[T]) State(out []*column.Vector) error {
-	for g, sum := range s.sums {
+func (s *sumFloats[T]) State(out []*column.Vector, from, to int) error {
+	for g := from; g < to; g++ {
+		sum := s.sums[g]
 		out[0].AppendF64(sum)
 		out[1].AppendI64(s.n[g])
 	}
@@ -464,8 +469,9 @@ func (s *sumFloats[T]) Merge(groups []uint32, state []*column.Vector, n int) err
 	return nil
 }
 
-func (s *sumFloats[T]) Result(out *column.Vector) error {
-	for g, sum := range s.sums {
+func (s *sumFloats[T]) Result(out *column.Vector, from, to int) error {
+	for g := from; g < to; g++ {
+		sum := s.sums[g]
 		switch {
 		case s.n[g] == 0:
 			out.AppendNull()

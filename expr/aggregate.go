@@ -56,12 +56,14 @@ type Accumulator interface {
 	Retract(groups []uint32, args []*column.Vector, sel []uint16, n int) error
 	// StateTypes are the types of the columns of a group's partial state.
 	StateTypes() []types.Type
-	// State appends the partial state of every group, in order, to vectors of those types.
-	State(out []*column.Vector) error
+	// State appends the partial state of the groups from (included) to to (excluded) to vectors of those
+	// types.
+	State(out []*column.Vector, from, to int) error
 	// Merge adds n rows of partial state: row k belongs to groups[k].
 	Merge(groups []uint32, state []*column.Vector, n int) error
-	// Result appends the result of every group, in order. A value out of the result's range is an error.
-	Result(out *column.Vector) error
+	// Result appends the results of the groups from (included) to to (excluded). A value out of the
+	// result's range is an error.
+	Result(out *column.Vector, from, to int) error
 	// Size is the memory taken, in bytes.
 	Size() int64
 }

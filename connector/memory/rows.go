@@ -10,7 +10,7 @@ import (
 
 // maxBatchBytes is the size at which a batch is closed before it has its full number of rows. It keeps
 // the 32-bit offsets of text columns far from their end.
-const maxBatchBytes = 64 << 20
+const maxBatchBytes = 8 << 20
 
 // rows collects rows into full batches, reserving memory as it goes. It copies: batches are only lent
 // to a writer.
