@@ -130,6 +130,7 @@ func (f *fakeEngine) Execute(ctx context.Context, t session.Text) (*session.Resu
 		f.started <- t.SQL
 		<-ctx.Done()
 		if strings.ToUpper(word) == "STUCK" {
+			f.setProgress(&session.Progress{Read: 12345678, Elapsed: 1500 * time.Millisecond, Waiting: "a lock to be freed"})
 			f.started <- "canceled"
 			<-f.unstick
 		}

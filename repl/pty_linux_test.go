@@ -273,9 +273,9 @@ func TestCtrlCInStatement(t *testing.T) {
 	s.send("STUCK;\r")
 	s.expect("rows read")
 	s.send(ctrlC)
-	time.Sleep(200 * time.Millisecond)
+	s.expect("waiting for a lock to be freed") // the statement has heard it
 	s.send(ctrlC)
-	s.expect("Canceling, waiting for a lock. Once more ends the shell at once.")
+	s.expect("Canceling, waiting for a lock to be freed. Once more ends the shell at once.")
 	s.send(ctrlC)
 	require.Equal(t, 130, s.code())
 	modes, err := unix.IoctlGetTermios(int(s.master.Fd()), unix.TCGETS)

@@ -352,7 +352,7 @@ func TestSecondSignal(t *testing.T) {
 		return runCommand(ctx, e, cfg, "STUCK")
 	})
 	require.Equal(t, 130, code)
-	require.Equal(t, "[INFO] Canceling, waiting for a lock. Once more ends the shell at once.\n[INFO] The statement was canceled.\n", errs)
+	require.Equal(t, "[INFO] Canceling, waiting for a lock to be freed. Once more ends the shell at once.\n[INFO] The statement was canceled.\n", errs)
 }
 
 // A signal at a commit leaves unknown what else would have come down a pipe that stays open.
