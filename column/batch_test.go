@@ -1,6 +1,7 @@
 package column
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -140,6 +141,42 @@ func TestCopyingRows(t *testing.T) {
 		require.Zero(t, got.Rows())
 		got.AppendBatch(second)
 		requireSameRows(t, second, got)
+	}
+}
+
+// A selection can name row 65,535, the last.
+func TestLastRowOfTheLargestBatch(t *testing.T) {
+	for _, typ := range []types.Type{types.Of(types.Boolean), types.Of(types.TinyInt), types.Of(types.SmallInt), types.Of(types.Int), types.Of(types.BigInt),
+		types.Of(types.Float), types.Of(types.Double), types.DecimalOf(30, 2), types.String()} {
+		v := New(typ, MaxRows)
+		for i := range MaxRows {
+			switch PhysicalOf(typ) {
+			case PhysBool:
+				v.AppendBool(i == MaxRows-1)
+			case PhysBytes:
+				v.AppendString(fmt.Sprint(i))
+			case PhysF32, PhysF64:
+				v.AppendF64(float64(i))
+			default:
+				v.AppendI64(int64(i % 100))
+			}
+		}
+		v.SetNull(MaxRows - 2)
+		sel := []uint16{0, MaxRows - 2, MaxRows - 1}
+		by, whole := New(typ, 0), New(typ, 0)
+		by.AppendVector(v, sel, 0)
+		whole.AppendRange(v, MaxRows-3, 3)
+		one := New(typ, 0)
+		one.AppendFrom(v, MaxRows-1)
+		require.Equal(t, 3, by.Len)
+		require.True(t, by.IsNull(1) && whole.IsNull(1))
+		require.Zero(t, Compare(v, MaxRows-1, by, 2), typ)
+		require.Zero(t, Compare(v, MaxRows-1, whole, 2), typ)
+		require.Zero(t, Compare(v, MaxRows-1, one, 0), typ)
+		all, some := make([]uint64, MaxRows), make([]uint64, 3)
+		Hash([]*Vector{v}, nil, MaxRows, all)
+		Hash([]*Vector{v}, sel, 0, some)
+		require.Equal(t, []uint64{all[0], all[MaxRows-2], all[MaxRows-1]}, some)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/sluice-sql/sluice/expr"
 	"github.com/sluice-sql/sluice/hooks"
 	"github.com/sluice-sql/sluice/job"
+	"github.com/sluice-sql/sluice/types"
 )
 
 // wait waits for a job under a watchdog.
@@ -368,6 +369,13 @@ func TestRefused(t *testing.T) {
 		"streaming": {func(p *plan) { p.collectAll("t").g.Mode = job.Streaming }, "jobs in streaming mode cannot be run yet"},
 		"zone":      {func(p *plan) { p.collectAll("t").g.Zone = "Mars/Olympus" }, "unknown time zone \"Mars/Olympus\""},
 		"hook":      {func(p *plan) { p.into2("u").g.Hooks[0].Kind = "x" }, "hook of unknown kind \"x\""},
+		"key types": {func(p *plan) {
+			l, r := p.scan("t", 1), p.scan("t", 1)
+			key := func(t types.Type) []job.Expr { return job.Exprs(exprs(col(0, t))) }
+			v := p.vertex(&job.Join{Kind: job.Inner, LeftKeys: key(types.DecimalOf(10, 2)), RightKeys: key(types.DecimalOf(10, 3))}, columns(integer, integer), 1,
+				forward(l), in{from: r, kind: job.Broadcast})
+			p.collect(v)
+		}, "vertex 2 (join) has keys of the types DECIMAL(10, 2) and DECIMAL(10, 3)"},
 		"constants": {func(p *plan) { p.collect(p.vertex(&job.Values{Batches: [][]byte{{9}}}, columns(integer), 1)) }, "constant rows"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -88,7 +88,7 @@ type joinBuild struct {
 	evals  []*expr.Evaluator
 	cols   []*column.Vector
 	hashes []uint64 // by row
-	nulls  []bool   // rows with a NULL key, kept for an outer join; nil when there are none
+	nulls  []bool   // rows whose keys are equal to none, kept for an outer join; nil when there are none
 	sel    []uint16
 }
 
@@ -117,7 +117,7 @@ func (b *joinBuild) process(in *column.Batch, _ emit) error {
 			b.cols[i] = v
 		}
 		if !t.outer() {
-			sel = notNull(b.cols, in, &b.sel)
+			sel = matchable(b.cols, in, &b.sel)
 		}
 	}
 	kept := in.N
@@ -144,7 +144,7 @@ func (b *joinBuild) process(in *column.Batch, _ emit) error {
 	column.Hash(b.cols, sel, in.N, b.hashes[first:])
 	if t.outer() {
 		for k := range n {
-			null := anyNull(b.cols, at(sel, k))
+			null := neverEqual(b.cols, at(sel, k))
 			if null || b.nulls != nil {
 				for len(b.nulls) < first+k {
 					b.nulls = append(b.nulls, false)
@@ -156,18 +156,19 @@ func (b *joinBuild) process(in *column.Batch, _ emit) error {
 	return nil
 }
 
-// notNull returns the selected rows without a NULL in any column; nil stands for all rows of a dense batch.
-func notNull(cols []*column.Vector, b *column.Batch, buf *[]uint16) []uint16 {
+// matchable returns the selected rows whose key columns can be equal to others: neither NULL nor, since = is
+// not TRUE for it, NaN. nil stands for all rows of a dense batch.
+func matchable(cols []*column.Vector, b *column.Batch, buf *[]uint16) []uint16 {
 	some := false
 	for _, v := range cols {
-		some = some || v.Valid != nil || v.Type.Kind == types.Null
+		some = some || v.Valid != nil || v.Type.Kind == types.Null || v.Type.IsFloat()
 	}
 	if !some {
 		return b.Sel
 	}
 	sel := (*buf)[:0]
 	for k := range b.Rows() {
-		if row := b.Row(k); !anyNull(cols, row) {
+		if row := b.Row(k); !neverEqual(cols, row) {
 			sel = append(sel, uint16(row))
 		}
 	}
@@ -178,10 +179,21 @@ func notNull(cols []*column.Vector, b *column.Batch, buf *[]uint16) []uint16 {
 	return sel
 }
 
-func anyNull(cols []*column.Vector, row int) bool {
+// neverEqual reports whether a column of the row has a value that = never finds equal.
+func neverEqual(cols []*column.Vector, row int) bool {
 	for _, v := range cols {
 		if v.IsNull(row) {
 			return true
+		}
+		switch v.Type.Kind {
+		case types.Double:
+			if x := v.F64[row]; x != x {
+				return true
+			}
+		case types.Float:
+			if x := v.F32[row]; x != x {
+				return true
+			}
 		}
 	}
 	return false

@@ -50,14 +50,6 @@ func newJoinProbe(w *worker, v *job.Vertex, spec *job.Join, t *joinTable, env *e
 	default:
 		return nil, fmt.Errorf("join of unknown kind %q", spec.Kind)
 	}
-	if len(spec.LeftKeys) != len(spec.RightKeys) {
-		return nil, fmt.Errorf("join of %d left and %d right keys", len(spec.LeftKeys), len(spec.RightKeys))
-	}
-	for i, k := range spec.LeftKeys {
-		if column.PhysicalOf(k.Type()) != column.PhysicalOf(spec.RightKeys[i].Type()) {
-			return nil, fmt.Errorf("join of keys of the types %s and %s", k.Type(), spec.RightKeys[i].Type())
-		}
-	}
 	p := &joinProbe{w: w, t: t, left: len(v.Out) - len(t.rows.types), out: newSlot(vertexTypes(v))}
 	if p.left < 0 {
 		return nil, fmt.Errorf("join makes %d columns, fewer than its right input has", len(v.Out))
@@ -92,8 +84,8 @@ func (p *joinProbe) process(b *column.Batch, out emit) error {
 		}
 		p.keys[i] = v
 	}
-	// NULL keys match nothing; with an outer join the row is kept all the same.
-	sel := notNull(p.keys, b, &p.sel)
+	// NULL and NaN match nothing; with an outer join the row is kept all the same.
+	sel := matchable(p.keys, b, &p.sel)
 	n := b.N
 	if sel != nil {
 		n = len(sel)
@@ -293,7 +285,7 @@ func (s *segment) fill(last int, torn bool) bool {
 	return missing
 }
 
-// checkKeys drops the pairs whose keys only seemed equal. Keys of pairs are never NULL.
+// checkKeys drops the pairs whose keys only seemed equal. Keys of pairs are never NULL and never NaN.
 func (p *joinProbe) checkKeys() {
 	t := p.t
 	if t.keys == nil || len(p.pairs.left) == 0 {

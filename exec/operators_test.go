@@ -91,6 +91,28 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+// = is never TRUE for NaN, nor for NULL; -0.0 equals 0.0.
+func TestJoinOfNaN(t *testing.T) {
+	rows := [][]any{{math.NaN(), 1}, {1.5, 2}, {nil, 3}, {math.Copysign(0, -1), 4}}
+	other := [][]any{{math.NaN(), 5}, {1.5, 6}, {nil, 7}, {0.0, 8}}
+	for _, f := range []types.Type{double, types.Of(types.Float)} {
+		for kind, want := range map[job.JoinKind][]string{
+			job.Inner: {"-0|4|0|8", "1.5|2|1.5|6"},
+			job.Full:  {"-0|4|0|8", "1.5|2|1.5|6", "NULL|3|NULL|NULL", "NULL|NULL|NULL|7", "NULL|NULL|NaN|5", "NaN|1|NULL|NULL"},
+		} {
+			w := newWorld(t)
+			w.add("l", columns(f, integer), rows, 10)
+			w.add("r", columns(f, integer), other, 10)
+			p := w.plan(1, 100)
+			v := p.vertex(&job.Join{Kind: kind, LeftKeys: job.Exprs(exprs(col(0, f))), RightKeys: job.Exprs(exprs(col(0, f)))}, columns(f, integer, f, integer), 1,
+				forward(p.scan("l", 1)), in{from: p.scan("r", 1), kind: job.Broadcast})
+			got, err := p.collect(v).rows()
+			require.NoError(t, err)
+			require.Equal(t, want, sorted(text(got)), kind)
+		}
+	}
+}
+
 // A left join keeps the order of its left input, rows without a match included; a cross join pairs all.
 func TestJoinOrder(t *testing.T) {
 	left, right := numbers(5000, 40, 22), numbers(30, 40, 23)

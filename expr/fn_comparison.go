@@ -41,6 +41,13 @@ func comparisonFunctions() []Function {
 						return err
 					}
 					x, y := args[0], args[1]
+					if c.Args[0].Type().IsFloat() && c.Args[1].Type().IsFloat() {
+						for k, n := 0, r.Count(); k < n; k++ {
+							if i := r.Row(k); x.nan(i) && y.nan(i) { // one group, if not equal
+								out.Bool[i] = !want
+							}
+						}
+					}
 					if x.Valid == nil && y.Valid == nil {
 						return nil
 					}
@@ -95,9 +102,9 @@ func comparisonFunctions() []Function {
 		cmp("<=", "TRUE when the first value is less or equal.", "1 <= 1", "TRUE", opLE),
 		cmp(">", "TRUE when the first value is greater.", "DATE '2024-02-01' > '2024-01-31'", "TRUE", opGT),
 		cmp(">=", "TRUE when the first value is greater or equal.", "1 >= CAST(NULL AS INT)", "NULL", opGE),
-		distinct("IS DISTINCT FROM", "TRUE when the values differ, where NULL is a value like others; never UNKNOWN.",
+		distinct("IS DISTINCT FROM", "TRUE when the values differ, where NULL, and NaN, is a value like others; never UNKNOWN.",
 			"1 IS DISTINCT FROM NULL", "TRUE", true),
-		distinct("IS NOT DISTINCT FROM", "TRUE when the values are equal, where NULL equals NULL; never UNKNOWN.",
+		distinct("IS NOT DISTINCT FROM", "TRUE when the values are equal, where NULL equals NULL and NaN equals NaN; never UNKNOWN.",
 			"CAST(NULL AS INT) IS NOT DISTINCT FROM NULL", "TRUE", false),
 		null("IS NULL", "TRUE when the value is NULL.", "'' IS NULL", "FALSE", true),
 		null("IS NOT NULL", "TRUE when the value is not NULL.", "'' IS NOT NULL", "TRUE", false),

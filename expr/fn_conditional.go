@@ -79,8 +79,8 @@ func conditionalFunctions() []Function {
 			},
 			Kernel: nullifKernel,
 		},
-		extreme("GREATEST", "The greatest value; NULL when one is NULL.", "GREATEST(3, 9, 4)", "9", opGT),
-		extreme("LEAST", "The least value; NULL when one is NULL.", "LEAST('pear', 'apple')", "apple", opLT),
+		extreme("GREATEST", "The greatest value, NaN above all other numbers; NULL when one is NULL.", "GREATEST(3, 9, 4)", "9", opGT),
+		extreme("LEAST", "The least value, NaN above all other numbers; NULL when one is NULL.", "LEAST('pear', 'apple')", "apple", opLT),
 		check("IS_ALPHA", "TRUE when every character is a letter.", "IS_ALPHA('abc')", "TRUE", func(b []byte) bool {
 			return everyRune(b, unicode.IsLetter)
 		}),
@@ -415,9 +415,33 @@ type givenNode struct{ x Arg }
 
 func (g *givenNode) eval(*column.Batch, Rows) (Arg, error) { return g.x, nil }
 
+// floatOrderStep compares as MIN, MAX and ORDER BY do, NaN above all: opLT or opGT.
+func floatOrderStep(op cmpOp) Step {
+	sign := 1
+	if op == opLT {
+		sign = -1
+	}
+	return func(r Rows, args []Arg, out *column.Vector) error {
+		x, y := args[0], args[1]
+		single := x.Type.Kind == types.Float
+		for k, n := 0, r.Count(); k < n; k++ {
+			i := r.Row(k)
+			if single {
+				out.Bool[i] = column.CompareFloat(float64(x.F32[x.At(i)]), float64(y.F32[y.At(i)])) == sign
+			} else {
+				out.Bool[i] = column.CompareFloat(x.F64[x.At(i)], y.F64[y.At(i)]) == sign
+			}
+		}
+		return nil
+	}
+}
+
 func extremeStep(c *Call, op cmpOp) Step {
 	t := c.Args[0].Type()
 	better := compareStep(op, t, t)
+	if t.IsFloat() {
+		better = floatOrderStep(op)
+	}
 	flags := column.New(types.Of(types.Boolean), 0)
 	pick := make([]uint16, 0)
 	return func(r Rows, args []Arg, out *column.Vector) error {

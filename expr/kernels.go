@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/types"
 )
 
 // errNull is what a per-row function returns for a NULL result.
@@ -14,6 +15,16 @@ func (a Arg) text(i int) []byte { return a.Value(i & a.mask) }
 
 // int returns the value of a BIGINT argument at physical row i.
 func (a Arg) int(i int) int64 { return a.I64[i&a.mask] }
+
+// nan reports whether the value of physical row i of a FLOAT or DOUBLE argument is NaN.
+func (a Arg) nan(i int) bool {
+	if a.Type.Kind == types.Float {
+		x := a.F32[i&a.mask]
+		return x != x
+	}
+	x := a.F64[i&a.mask]
+	return x != x
+}
 
 // float returns the value of a DOUBLE argument at physical row i.
 func (a Arg) float(i int) float64 { return a.F64[i&a.mask] }

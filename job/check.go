@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sluice-sql/sluice/expr"
+	"github.com/sluice-sql/sluice/types"
 )
 
 // checkExprs checks that every expression of a vertex is there and refers to columns that its input has.
@@ -49,6 +50,14 @@ func (g *Graph) checkExprs(v *Vertex) error {
 		if err := check(width(1), s.RightKeys...); err != nil {
 			return err
 		}
+		if len(s.LeftKeys) != len(s.RightKeys) {
+			return fmt.Errorf("vertex %d (%s) has %d left and %d right keys", v.ID, v.Spec.Op(), len(s.LeftKeys), len(s.RightKeys))
+		}
+		for i, l := range s.LeftKeys {
+			if l, r := l.Type(), s.RightKeys[i].Type(); !sameValues(l, r) {
+				return fmt.Errorf("vertex %d (%s) has keys of the types %s and %s", v.ID, v.Spec.Op(), l, r)
+			}
+		}
 		if s.Residual.Expr != nil {
 			return check(width(0)+width(1), s.Residual)
 		}
@@ -73,4 +82,16 @@ func (g *Graph) checkExprs(v *Vertex) error {
 		}
 	}
 	return nil
+}
+
+// sameValues reports whether equal values of two types are stored alike, so that they can be compared as they
+// are: the same kind, scale and unit.
+func sameValues(a, b types.Type) bool {
+	switch {
+	case a.IsString():
+		return b.IsString()
+	case a.IsBinary():
+		return b.IsBinary()
+	}
+	return a.Kind == b.Kind && a.Wide() == b.Wide() && a.Nanos() == b.Nanos() && (a.Kind != types.Decimal || a.Scale == b.Scale)
 }
