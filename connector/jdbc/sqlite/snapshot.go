@@ -62,15 +62,17 @@ type opening struct {
 // errTorn: the readers did not begin at one commit.
 var errTorn = errors.New("the readers saw different commits")
 
-// run tries until it has one snapshot. A WAL file that is written all the time is held for the moment:
-// no commit can come between readers that begin while the write lock is ours.
+// run tries until it has one snapshot. A file that is written all the time is held for the moment: no
+// commit can come between readers that begin while the write lock is ours, and they need not wait.
 func (g *opening) run(ctx context.Context) error {
-	for try := 0; ; try++ {
+	tries := 0
+	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		err := retryBusy(ctx, g.path, func() error {
-			err := g.try(ctx, try >= snapshotRuns)
+			tries++
+			err := g.try(ctx, tries > snapshotRuns)
 			if err != nil {
 				g.closeAll() // a reader left open would keep the writer waited for from ending
 			}
@@ -89,8 +91,16 @@ func (g *opening) closeAll() {
 }
 
 // try opens one reader for each source and looks how many each is worth; when it is more than one in all,
-// they are opened together.
+// they are opened together. With hold it takes the write lock for that time, if it can be had.
 func (g *opening) try(ctx context.Context, hold bool) (err error) {
+	var guard *Conn
+	held := false
+	if hold {
+		if guard, held, err = g.hold(); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, guard.Close()) }()
+	}
 	if g.readers == nil {
 		if err := g.plan(ctx); err != nil {
 			return err
@@ -100,37 +110,14 @@ func (g *opening) try(ctx context.Context, hold bool) (err error) {
 		}
 		g.closeAll()
 	}
-	// In a rollback-journal file the first reader's lock keeps commits out, so readers that overlap
-	// agree. In a WAL file a guard looks at the commit counter before and after.
-	mode := Read
-	if hold {
-		mode = Write
-	}
-	guard, err := Open(g.path, mode)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, guard.Close()) }()
-	if err := touch(guard); err != nil {
-		return err
-	}
-	journal, err := guard.Text("PRAGMA main.journal_mode")
-	if err != nil {
-		return err
-	}
-	held := false
-	if hold && journal == "wal" {
-		// Busy: a writer is at work, maybe this job's own, which commits later. A file that may not be
-		// written gives no lock.
-		if err := guard.Exec("BEGIN IMMEDIATE"); err != nil && !isBusy(err) && primary(err) != codeReadOnly {
+	if guard == nil {
+		if guard, err = Open(g.path, Read); err != nil {
 			return err
 		}
-		if held = guard.writing(); !held && guard.InTransaction() {
-			if err := guard.Exec("ROLLBACK"); err != nil {
-				return err
-			}
-		}
+		defer func() { err = errors.Join(err, guard.Close()) }()
 	}
+	// In a rollback-journal file the first reader's lock keeps commits out, so readers that overlap
+	// agree. In a WAL file the guard looks at the commit counter before and after.
 	before, err := guard.Int("PRAGMA main.data_version")
 	if err != nil {
 		return err
@@ -142,6 +129,10 @@ func (g *opening) try(ctx context.Context, hold bool) (err error) {
 			}
 		}
 	}
+	journal, err := guard.Text("PRAGMA main.journal_mode")
+	if err != nil {
+		return err
+	}
 	if journal == "wal" && !held {
 		after, err := guard.Int("PRAGMA main.data_version")
 		if err != nil {
@@ -152,6 +143,26 @@ func (g *opening) try(ctx context.Context, hold bool) (err error) {
 		}
 	}
 	return g.check()
+}
+
+// hold opens a guard that holds the write lock, unless a writer is at work, maybe this job's own, or the
+// file may not be written.
+func (g *opening) hold() (guard *Conn, held bool, err error) {
+	if guard, err = Open(g.path, Write); err != nil {
+		return nil, false, err
+	}
+	err = guard.Exec("BEGIN IMMEDIATE")
+	held = guard.writing()
+	if isBusy(err) || primary(err) == codeReadOnly || primary(err) == codeCantOpen {
+		err = nil
+	}
+	if err == nil && !held && guard.InTransaction() {
+		err = guard.Exec("ROLLBACK")
+	}
+	if err != nil {
+		return nil, false, errors.Join(err, guard.Close())
+	}
+	return guard, held, nil
 }
 
 // plan opens one reader for each source and sets how many each gets.
