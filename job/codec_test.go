@@ -74,7 +74,7 @@ func samples() []*Graph {
 	edges[1].Keys = []int{0, 1}
 	big := &Graph{Version: Version, ID: connector.JobID{1, 2, 3}, Name: "insert-into_c.d.t", Mode: Batch,
 		Texts: []Text{{Name: "<stdin>", SQL: "SELECT '</script>'", Line: 3, Column: 1}}, Start: time.Date(2024, 2, 29, 23, 59, 59, 999_999_999, time.UTC),
-		Zone: "Europe/Berlin", Seed: math.MaxUint64, Parallelism: 4, BatchRows: 2048, Options: map[string]string{"k": "v"},
+		Zone: "Europe/Berlin", Seed: math.MaxUint64, Parallelism: 4, BatchRows: 2048,
 		Catalogs: []catalog.Ref{ref}, Vertices: vertices, Edges: edges,
 		Hooks: []hooks.Spec{{Kind: hooks.CreateTableAs, Catalog: ref, Table: id, Properties: map[string]string{"schema.0.data-type": "INT"}, Purpose: catalog.CreateTableAsIfNotExists, ReadsSame: true}}}
 	small := &Graph{Version: Version, Mode: Streaming, Parallelism: 1, BatchRows: 1, Texts: []Text{}, Start: time.Unix(0, 0).UTC(),

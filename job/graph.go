@@ -43,7 +43,6 @@ type Graph struct {
 	Seed        uint64            `json:"seed"`
 	Parallelism int               `json:"parallelism"`
 	BatchRows   int               `json:"batchRows"` // rows a batch; tests vary it
-	Options     map[string]string `json:"options,omitempty"`
 	Catalogs    []catalog.Ref     `json:"catalogs"`
 	Vertices    []Vertex          `json:"vertices"` // in topological order: an edge goes from a lower ID to a higher
 	Edges       []Edge            `json:"edges"`

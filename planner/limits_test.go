@@ -1,6 +1,8 @@
 package planner_test
 
 import (
+	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"testing"
@@ -8,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-sql/sluice/job"
+	"github.com/sluice-sql/sluice/planner"
+	"github.com/sluice-sql/sluice/sqlparse"
 )
 
 // planAndEncode plans a statement and sends its graph through the serialised form.
@@ -42,7 +46,14 @@ func TestLongChains(t *testing.T) {
 		return strings.Join(parts, sep)
 	}
 	eq := func(i int) string { return "k <> " + strconv.Itoa(i) }
+	var from, where []string
+	for i := range 400 {
+		from = append(from, fmt.Sprintf("(VALUES (%d)) t%d(c%d)", i, i, i))
+		where = append(where, fmt.Sprintf("c%d = c%d", max(i-1, 0), i))
+	}
 	for name, sql := range map[string]string{
+		"joins":     "SELECT * FROM " + strings.Join(from, ", ") + " WHERE " + strings.Join(where, " AND "),
+		"UNION":     list(" UNION ", func(i int) string { return "SELECT id FROM t WHERE k = " + strconv.Itoa(i) }),
 		"AND":       "SELECT id FROM t WHERE " + list(" AND ", eq),
 		"OR":        "SELECT id FROM t WHERE " + list(" OR ", eq),
 		"IN":        "SELECT id FROM t WHERE k IN (" + list(", ", strconv.Itoa) + ")",
@@ -97,4 +108,61 @@ func TestWithUses(t *testing.T) {
 	}
 	_, err := plan(sql+" SELECT * FROM q29", s.env(sql))
 	require.ErrorContains(t, err, "The queries of WITH are used more than 10000 times")
+}
+
+// The query of an IN is planned twice where NULL is possible and matters, so that INs inside each other
+// double; that is bounded, and where only TRUE counts nothing doubles.
+func TestNestedIn(t *testing.T) {
+	s := limitsSession(t)
+	nested := func(in string, depth int) string {
+		return "SELECT id FROM t WHERE " + strings.Repeat("k "+in+" (SELECT k FROM t WHERE ", depth) + "k > 0" + strings.Repeat(")", depth)
+	}
+	planAndEncode(t, s, nested("IN", 100))
+	planAndEncode(t, s, nested("NOT IN", 5))
+	sql := nested("NOT IN", 30)
+	_, err := plan(sql, s.env(sql))
+	require.ErrorContains(t, err, "Too many subqueries of IN stand inside each other")
+	wide := "SELECT id FROM t WHERE " + strings.Repeat("k NOT IN (SELECT k FROM t) AND ", 50) + "id > 0"
+	planAndEncode(t, s, wide)
+}
+
+// countdown is a context that ends after some looks at it.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A cancel ends planning wherever it is.
+func TestPlanningIsCanceled(t *testing.T) {
+	s := limitsSession(t)
+	sql := "SELECT a.id FROM t a JOIN t b ON a.id = b.id WHERE a.k NOT IN (SELECT k FROM t) AND b.k > 1 + 1"
+	stmt, err := sqlparse.Parse(sql)
+	require.NoError(t, err)
+	looks := 0
+	for ; ; looks++ {
+		_, err := planner.Query(&countdown{context.Background(), looks}, stmt.(*sqlparse.QueryStatement).Query, s.env(sql))
+		if err == nil {
+			break
+		}
+		require.ErrorIs(t, err, context.Canceled)
+	}
+	require.Greater(t, looks, 50)
+}
+
+// A row of VALUES is compared with few of the expressions that are computed when the job runs.
+func TestOpenCells(t *testing.T) {
+	s := limitsSession(t)
+	rows := make([]string, 40)
+	for i := range rows {
+		rows[i] = fmt.Sprintf("(RAND(%d))", i)
+	}
+	g := planAndEncode(t, s, "VALUES "+strings.Join(rows, ", "))
+	require.Contains(t, g.Vertices[1].Spec.Describe(), "CASE WHEN `$row` < 20 THEN CASE WHEN `$row` < 10 THEN CASE WHEN `$row` < 5 THEN")
 }

@@ -31,9 +31,8 @@ type Options struct {
 	Parallelism int // subtasks a vertex may run as
 	BatchRows   int
 	Optimize    bool
-	JobName     string            // empty: insert-into_<table>, or collect
-	Zone        string            // IANA name or offset
-	Extra       map[string]string // job options
+	JobName     string // empty: insert-into_<table>, or collect
+	Zone        string // IANA name or offset
 	// AtomicRequired refuses a CREATE TABLE AS whose target cannot be written all or nothing.
 	AtomicRequired bool
 }
@@ -63,7 +62,10 @@ func Query(ctx context.Context, q sqlparse.Query, env *Env) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := newPlan(env, r.Node, "collect")
+	p, err := newPlan(ctx, env, r.Node, "collect")
+	if err != nil {
+		return nil, err
+	}
 	for i, c := range r.Node.Schema().Columns {
 		p.Schema.Columns = append(p.Schema.Columns, types.Column{Name: r.Columns[i].Name, Type: c.Type})
 	}
@@ -78,7 +80,7 @@ func Insert(ctx context.Context, s *sqlparse.Insert, env *Env) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return writePlan(env, w, hooks.Insert, ""), nil
+	return writePlan(ctx, env, w, hooks.Insert, "")
 }
 
 // CreateTableAs plans a CREATE TABLE … AS.
@@ -98,7 +100,7 @@ func CreateTableAs(ctx context.Context, s *sqlparse.CreateTable, env *Env) (*Pla
 	if s.IfNotExists {
 		purpose = catalog.CreateTableAsIfNotExists
 	}
-	return writePlan(env, w, hooks.CreateTableAs, purpose), nil
+	return writePlan(ctx, env, w, hooks.CreateTableAs, purpose)
 }
 
 // CreateTable resolves a CREATE TABLE without AS and has the catalog check it; it creates nothing. Whether
@@ -112,27 +114,32 @@ func CreateTable(ctx context.Context, s *sqlparse.CreateTable, env *Env) (connec
 // closeTables closes what binding has opened to look at; nothing was written through it.
 func closeTables(b *bind.Binder) { _ = b.Close() }
 
-func newPlan(env *Env, bound plan.Node, name string) *Plan {
+func newPlan(ctx context.Context, env *Env, bound plan.Node, name string) (*Plan, error) {
 	o := env.Options
 	if o.JobName != "" {
 		name = o.JobName
 	}
 	p := &Plan{bound: bound, root: bound, catalogs: env.Catalogs, header: lower.Header{
 		Name: name, Texts: env.Texts, Start: env.Expr.Now, Zone: o.Zone, Seed: env.Expr.Seed,
-		Parallelism: max(o.Parallelism, 1), BatchRows: o.BatchRows, Options: o.Extra,
+		Parallelism: max(o.Parallelism, 1), BatchRows: o.BatchRows,
 	}}
-	if o.Optimize {
-		p.root = optimize.Optimize(bound, env.Expr)
+	if !o.Optimize {
+		return p, nil
 	}
-	return p
+	var err error
+	p.root, err = optimize.Optimize(ctx, bound, env.Expr)
+	return p, err
 }
 
-func writePlan(env *Env, w *bind.Write, kind hooks.Kind, purpose catalog.Purpose) *Plan {
-	p := newPlan(env, w.Node, "insert-into_"+w.Target.String())
+func writePlan(ctx context.Context, env *Env, w *bind.Write, kind hooks.Kind, purpose catalog.Purpose) (*Plan, error) {
+	p, err := newPlan(ctx, env, w.Node, "insert-into_"+w.Target.String())
+	if err != nil {
+		return nil, err
+	}
 	p.Schema = w.Node.Schema()
 	p.Target, p.Table, p.Check, p.Exists = w.Target, w.Table, w.Check, w.Exists
 	p.target = &lower.Target{Kind: kind, ID: w.Target, Table: w.Table, StoreKey: w.StoreKey, Purpose: purpose, Columns: w.Columns, NotNull: w.NotNull}
-	return p
+	return p, nil
 }
 
 // Graph returns the job that the plan is, with a job id of its own.

@@ -38,6 +38,9 @@ func (c *exprCtx) aggregate(e *sqlparse.Call, name string) (expr.Expr, error) {
 		return nil, withHint(errAt(e.Span(), "Invalid number of arguments to function 'COUNT'. Was expecting at least 1 argument, got 0"), "COUNT(*) counts rows")
 	}
 	inner := &exprCtx{b: c.b, scope: c.scope, clause: "argument of an aggregate", inAgg: true, attach: c.aggs.attach}
+	if e.Filter != nil {
+		inner.lazy++ // arguments are evaluated for the rows that the filter lets through
+	}
 	var args []expr.Expr
 	for _, a := range e.Args {
 		x, err := inner.expr(a)
@@ -49,7 +52,7 @@ func (c *exprCtx) aggregate(e *sqlparse.Call, name string) (expr.Expr, error) {
 	var err error
 	var filter expr.Expr
 	if e.Filter != nil {
-		inner.lazy++
+		inner.lazy--
 		if filter, err = inner.condition(e.Filter, "FILTER"); err != nil {
 			return nil, err
 		}
@@ -94,14 +97,20 @@ func sameCall(a, b *expr.AggCall) bool {
 }
 
 // groupKeys binds the elements of GROUP BY. items are the select list, which a number refers to.
-func (c *exprCtx) groupKeys(g *sqlparse.GroupBy, items []selectItem) ([]expr.Expr, error) {
+func (c *exprCtx) groupKeys(g *sqlparse.GroupBy, items []selectItem) (keys []expr.Expr, err error) {
 	if g.Distinct {
 		return nil, notYet(g.Span(), "GROUP BY DISTINCT")
 	}
-	var keys []expr.Expr
+	var null expr.Expr
+	defer func() {
+		if err == nil && len(keys) == 0 && null != nil {
+			keys = []expr.Expr{typed(null)} // without a key no rows would be a group as well
+		}
+	}()
 	add := func(k expr.Expr) {
 		if isBareNull(k) {
-			return // the same for all rows
+			null = k // the same for all rows
+			return
 		}
 		for _, other := range keys {
 			if expr.Equal(k, other) {

@@ -21,21 +21,29 @@ type Binder struct {
 	env      *expr.Env
 	with     *commonTable // the innermost visible WITH query
 	uses     int          // how many times WITH queries were planned
-	opened   []connector.Table
+	// again is above 0 inside the second planning of an IN's query; repeats counts those begun there.
+	again, repeats int
+	tables         map[connector.ObjectIdentifier]openTable
+}
+
+// openTable is a table that the statement names, however often.
+type openTable struct {
+	table  *plan.Table
+	opened connector.Table
 }
 
 // New returns a binder over a session's catalogs. env is what constant expressions are evaluated with.
 func New(ctx context.Context, catalogs *catalog.CatalogManager, env *expr.Env) *Binder {
-	return &Binder{ctx: ctx, catalogs: catalogs, env: env}
+	return &Binder{ctx: ctx, catalogs: catalogs, env: env, tables: map[connector.ObjectIdentifier]openTable{}}
 }
 
 // Close closes the tables that binding has opened.
 func (b *Binder) Close() error {
 	var errs []error
-	for _, t := range b.opened {
-		errs = append(errs, t.Close())
+	for _, t := range b.tables {
+		errs = append(errs, t.opened.Close())
 	}
-	b.opened = nil
+	clear(b.tables)
 	return errors.Join(errs...)
 }
 

@@ -23,7 +23,7 @@ func (b *Binder) CreateTableAs(s *sqlparse.CreateTable) (*Write, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := tableColumns(r); err != nil {
+	if err := tableColumns(r, s.Columns); err != nil {
 		return nil, err
 	}
 	source, err := t.columns(s, r)
@@ -80,15 +80,19 @@ func refuseForms(s *sqlparse.CreateTable) error {
 	return nil
 }
 
-// tableColumns makes sure that the columns of a query can be those of a table.
-func tableColumns(r *Relation) error {
+// tableColumns makes sure that the columns of a query can be those of a table, in which some are declared.
+func tableColumns(r *Relation, declared []sqlparse.ColumnDef) error {
+	hasType := map[string]bool{}
+	for i := range declared {
+		hasType[declared[i].Name.Name] = true
+	}
 	first := map[string]int{}
 	for i, c := range r.Columns {
 		if k, ok := first[c.Name]; ok {
 			return sameName(r.Columns, k, i)
 		}
 		first[c.Name] = i
-		if c.Null {
+		if c.Null && !hasType[c.Name] {
 			return withHint(errAt(c.At, "Column '%s' is an untyped NULL", c.Name), "write CAST(NULL AS <type>)")
 		}
 	}

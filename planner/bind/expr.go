@@ -21,6 +21,8 @@ type exprCtx struct {
 	// attach makes a subquery's value part of the input and returns a reference to it; nil where a
 	// subquery may not stand.
 	attach func(attachment) (expr.Expr, error)
+	// truth is set for a condition of which only matters whether it is TRUE, not for what is inside it.
+	truth bool
 	// lazy counts the operators around the expression at hand that may leave it unevaluated.
 	lazy int
 	// aliases are the names of the select list, which ORDER BY sees before the columns.
@@ -56,6 +58,8 @@ func (c *exprCtx) expr(e sqlparse.Expr) (expr.Expr, error) {
 
 func (c *exprCtx) bind(e sqlparse.Expr) (expr.Expr, error) {
 	at := span(e.Span())
+	truth := c.truth
+	c.truth = false
 	switch e := e.(type) {
 	case *sqlparse.Literal:
 		return literal(e, false)
@@ -73,13 +77,13 @@ func (c *exprCtx) bind(e sqlparse.Expr) (expr.Expr, error) {
 		return c.between(e)
 	case *sqlparse.In:
 		if e.Query != nil {
-			return c.inQuery(e.X, e.Query, e.Not, at)
+			return c.inQuery(e.X, e.Query, e.Not, truth, at)
 		}
 		return c.inList(e.X, e.List, e.Not, at)
 	case *sqlparse.Like:
 		return c.like(e)
 	case *sqlparse.Quantified:
-		return c.quantified(e)
+		return c.quantified(e, truth)
 	case *sqlparse.Exists:
 		return c.exists(e)
 	case *sqlparse.Subquery:
@@ -143,6 +147,19 @@ func (c *exprCtx) lazily(list ...sqlparse.Expr) ([]expr.Expr, error) {
 	c.lazy++
 	defer func() { c.lazy-- }()
 	return c.all(list...)
+}
+
+// firstAlways binds expressions of which only the first, if always is set, is evaluated for every row.
+func (c *exprCtx) firstAlways(always bool, list ...sqlparse.Expr) ([]expr.Expr, error) {
+	if !always || len(list) == 0 {
+		return c.lazily(list...)
+	}
+	first, err := c.bind(list[0])
+	if err != nil {
+		return nil, err
+	}
+	rest, err := c.lazily(list[1:]...)
+	return append([]expr.Expr{first}, rest...), err
 }
 
 func (c *exprCtx) columnRef(e *sqlparse.ColumnRef) (expr.Expr, error) {
@@ -378,7 +395,7 @@ func (c *exprCtx) like(e *sqlparse.Like) (expr.Expr, error) {
 func hasFunction(name string) bool { _, ok := expr.Lookup(name); return ok }
 
 // quantified binds = ANY and <> ALL, which are IN and NOT IN.
-func (c *exprCtx) quantified(e *sqlparse.Quantified) (expr.Expr, error) {
+func (c *exprCtx) quantified(e *sqlparse.Quantified, truth bool) (expr.Expr, error) {
 	negated := e.All && e.Op == sqlparse.OpNe
 	if !negated && (e.All || e.Op != sqlparse.OpEq) {
 		q := "ANY"
@@ -388,7 +405,7 @@ func (c *exprCtx) quantified(e *sqlparse.Quantified) (expr.Expr, error) {
 		return nil, withHint(notYet(e.Span(), sign(e.Op)+" "+q), "compare with a subquery of MIN or MAX")
 	}
 	if e.Query != nil {
-		return c.inQuery(e.X, e.Query, negated, span(e.Span()))
+		return c.inQuery(e.X, e.Query, negated, truth, span(e.Span()))
 	}
 	return c.inList(e.X, e.List, negated, span(e.Span()))
 }
@@ -405,11 +422,9 @@ func (c *exprCtx) caseWhen(e *sqlparse.Case) (expr.Expr, error) {
 			return nil, errAt(e.Operand.Span(), "The operand of CASE cannot be a function whose value changes from call to call")
 		}
 	}
-	c.lazy++
-	defer func() { c.lazy-- }()
 	var args []expr.Expr
-	for _, w := range e.Whens {
-		conds, err := c.all(w.Conds...)
+	for k, w := range e.Whens {
+		conds, err := c.firstAlways(k == 0, w.Conds...)
 		if err != nil {
 			return nil, err
 		}
@@ -432,18 +447,18 @@ func (c *exprCtx) caseWhen(e *sqlparse.Case) (expr.Expr, error) {
 				return nil, err
 			}
 		}
-		then, err := c.bind(w.Then)
+		then, err := c.lazily(w.Then)
 		if err != nil {
 			return nil, err
 		}
-		args = append(args, cond, then)
+		args = append(args, cond, then[0])
 	}
 	if e.Else != nil {
-		otherwise, err := c.bind(e.Else)
+		otherwise, err := c.lazily(e.Else)
 		if err != nil {
 			return nil, err
 		}
-		args = append(args, otherwise)
+		args = append(args, otherwise...)
 	} else {
 		args = append(args, expr.NewLiteral(types.Of(types.Null), nil, span(e.Span())))
 	}
@@ -536,7 +551,7 @@ func onlyNull(name string, args []expr.Expr) bool {
 func (c *exprCtx) callArgs(name string, e *sqlparse.Call) ([]expr.Expr, error) {
 	bind := c.all
 	if f, ok := expr.Lookup(name); ok && f.Lazy != nil {
-		bind = c.lazily
+		bind = func(list ...sqlparse.Expr) ([]expr.Expr, error) { return c.firstAlways(true, list...) }
 	}
 	args, err := bind(e.Args...)
 	if err != nil {

@@ -95,9 +95,12 @@ func (b *Binder) tableByName(name sqlparse.ObjectName, alias *sqlparse.Alias, pa
 	return derived(relation(scan, name.Span()), alias, scopeTable{path: path, at: name.Span()}, parent)
 }
 
-// openTable finds a table and opens it for the time of planning.
+// openTable finds a table and opens it for the time of planning, once for all its mentions.
 func (b *Binder) openTable(name sqlparse.ObjectName) (*plan.Table, connector.Table, error) {
 	id := b.identify(name)
+	if t, ok := b.tables[id]; ok {
+		return t.table, t.opened, nil
+	}
 	cat, def, err := b.catalogs.Table(b.ctx, id)
 	if err != nil {
 		var e *catalog.Error
@@ -111,11 +114,11 @@ func (b *Binder) openTable(name sqlparse.ObjectName) (*plan.Table, connector.Tab
 	if err != nil {
 		return nil, nil, atName(err, name)
 	}
-	b.opened = append(b.opened, opened)
 	t := &plan.Table{ID: id, Def: def, StoreKey: cat.StoreKey(catalog.ObjectPath{Database: id.Database, Object: id.Object})}
 	if f, ok := opened.(connector.FilterPushDown); ok {
 		t.Pushes = f.PushFilter
 	}
+	b.tables[id] = openTable{t, opened}
 	return t, opened, nil
 }
 

@@ -10,6 +10,9 @@ import (
 
 // query binds any query. parent is the scope of the query that it is a subquery of, or nil.
 func (b *Binder) query(q sqlparse.Query, parent *scope) (*Relation, error) {
+	if err := b.ctx.Err(); err != nil {
+		return nil, err
+	}
 	switch q := q.(type) {
 	case *sqlparse.QueryExpr:
 		return b.queryExpr(q, parent)
@@ -55,6 +58,9 @@ func (b *Binder) queryExpr(q *sqlparse.QueryExpr, parent *scope) (*Relation, err
 			err = b.orderOutput(r, q.OrderBy, parent)
 		}
 	}
+	if err == nil {
+		err = b.bindUnused(outer)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -88,6 +94,7 @@ type commonTable struct {
 	def    *sqlparse.CommonTable
 	outer  *commonTable
 	parent *scope
+	used   bool
 }
 
 func (c *commonTable) find(name string) *commonTable {
@@ -108,6 +115,7 @@ func (b *Binder) use(c *commonTable, at sqlparse.Span) (*Relation, error) {
 	if b.uses++; b.uses > maxUses {
 		return nil, withHint(errAt(at, "The queries of WITH are used more than %d times in this statement", maxUses), "write the result of one into a table first")
 	}
+	c.used = true
 	saved := b.with
 	b.with = c.outer
 	defer func() { b.with = saved }()
@@ -116,6 +124,20 @@ func (b *Binder) use(c *commonTable, at sqlparse.Span) (*Relation, error) {
 		return nil, err
 	}
 	return r, renameColumns(r, c.def.Columns)
+}
+
+// bindUnused binds the queries of a WITH clause that nothing uses, so that their faults are found, and
+// throws them away. The clause is the innermost one; outer is what was visible around it.
+func (b *Binder) bindUnused(outer *commonTable) error {
+	for c := b.with; c != outer; c = c.outer {
+		if c.used {
+			continue
+		}
+		if _, err := b.use(c, c.def.Name.Span()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // renameColumns applies a list of column aliases.

@@ -133,6 +133,7 @@ func (b *Binder) where(in plan.Node, sc *scope, e sqlparse.Expr) (plan.Node, err
 		return attached(&in, a)
 	}
 	for _, part := range conjuncts(e) {
+		c.truth = true
 		x, err := c.condition(part, "WHERE")
 		if err != nil {
 			return nil, err

@@ -8,7 +8,8 @@ import (
 )
 
 // setOp binds a chain of UNION and UNION ALL. It leans to the left and may be long, so that it is walked
-// by a loop; a run of UNION ALL is one node, a UNION makes all before it distinct.
+// by a loop. A UNION makes all before it distinct, so that only the last one needs to: what stands up to it is
+// one node, and so is the run of UNION ALL behind it.
 func (b *Binder) setOp(q *sqlparse.SetOp, parent *scope) (*Relation, error) {
 	var spine []*sqlparse.SetOp
 	var first sqlparse.Query = q
@@ -30,36 +31,43 @@ func (b *Binder) setOp(q *sqlparse.SetOp, parent *scope) (*Relation, error) {
 	if err != nil {
 		return nil, err
 	}
-	inputs := []*Relation{r}
+	inputs := []setInput{{r, ""}}
+	distinct := 0 // the last input before which a UNION stands
 	for i := len(spine) - 1; i >= 0; i-- {
 		right, err := b.query(spine[i].Right, parent)
 		if err != nil {
 			return nil, err
 		}
-		name := "UNION"
-		if spine[i].All {
-			name = "UNION ALL"
+		name := "UNION ALL"
+		if !spine[i].All {
+			name, distinct = "UNION", len(inputs)
 		}
 		if len(right.Columns) != len(r.Columns) {
 			return nil, errAt(spine[i].Right.Span(), "Column count mismatch in %s: %s here, %d in the first query", name, count(len(right.Columns), "column"), len(r.Columns))
 		}
-		inputs = append(inputs, right)
-		if i > 0 && spine[i].All && spine[i-1].All {
-			continue
-		}
-		if r, err = union(inputs, name); err != nil {
+		inputs = append(inputs, setInput{right, name})
+	}
+	if distinct > 0 {
+		if r, err = union(inputs[:distinct+1]); err != nil {
 			return nil, err
 		}
-		if !spine[i].All {
-			r.Node = plan.NewDistinct(r.Node)
-		}
-		inputs = []*Relation{r}
+		r.Node = plan.NewDistinct(r.Node)
+		inputs = append([]setInput{{r, ""}}, inputs[distinct+1:]...)
 	}
-	return r, nil
+	if len(inputs) == 1 {
+		return r, nil
+	}
+	return union(inputs)
+}
+
+// setInput is one query of a chain and the operator before it.
+type setInput struct {
+	*Relation
+	operator string
 }
 
 // union brings the inputs to common types and concatenates them.
-func union(inputs []*Relation, name string) (*Relation, error) {
+func union(inputs []setInput) (*Relation, error) {
 	first := inputs[0]
 	out := &Relation{Columns: append([]Column(nil), first.Columns...)}
 	common := make([]types.Type, len(first.Columns))
@@ -72,7 +80,7 @@ func union(inputs []*Relation, name string) (*Relation, error) {
 		for k := 1; k < len(ts); k++ {
 			t, ok := types.CommonType(common[i], ts[k])
 			if !ok {
-				return nil, withHint(errAt(inputs[k].Columns[i].At, "Type mismatch in column %d of %s", i+1, name),
+				return nil, withHint(errAt(inputs[k].Columns[i].At, "Type mismatch in column %d of %s", i+1, inputs[k].operator),
 					"it is %s here and %s before; CAST one of them", ts[k].AsNullable(), common[i].AsNullable())
 			}
 			common[i] = t

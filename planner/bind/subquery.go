@@ -51,6 +51,11 @@ func (c *exprCtx) scalarSubquery(e *sqlparse.Subquery) (expr.Expr, error) {
 	if len(r.Columns) != 1 {
 		return nil, errAt(e.Span(), "A subquery used as a value must have one column, this has %d", len(r.Columns))
 	}
+	if c.lazy > 0 {
+		if err := needless(r.Node, e.Span()); err != nil {
+			return nil, err
+		}
+	}
 	t := r.Node.Schema().Columns[0].Type.AsNullable()
 	x, err := c.attachSubquery(e.Span(), attachment{typ: t, join: func(in plan.Node, _ expr.Expr) (plan.Node, expr.Expr, error) {
 		j := plan.NewJoin(job.Inner, in, plan.NewSingleRow(r.Node, span(e.Span())), nil, nil, nil)
@@ -60,6 +65,19 @@ func (c *exprCtx) scalarSubquery(e *sqlparse.Subquery) (expr.Expr, error) {
 		return expr.NewLiteral(types.Of(types.Null), nil, span(e.Span())), nil
 	}
 	return x, err
+}
+
+// needless refuses a subquery that may fail where its value may not be needed: it is computed once, before
+// the rows that may need it.
+func needless(n plan.Node, at sqlparse.Span) error {
+	const where = ", and it stands where its value is not needed for every row"
+	if !plan.AtMostOne(n) {
+		return withHint(errAt(at, "This subquery may give more than one row"+where), "use an aggregate such as MAX, or LIMIT 1, or put the subquery into FROM")
+	}
+	if !plan.Sound(n) {
+		return withHint(errAt(at, "This subquery may fail"+where), "put the subquery into FROM, or let it give NULL instead, as NULLIF and TRY_CAST do")
+	}
+	return nil
 }
 
 func lastColumn(n plan.Node, at expr.Span) expr.Expr {
@@ -105,8 +123,9 @@ func countRows(in plan.Node, at expr.Span, columns ...int) (plan.Node, error) {
 	return plan.NewAggregate(in, nil, calls, names), nil
 }
 
-// inQuery binds x [NOT] IN (query).
-func (c *exprCtx) inQuery(left sqlparse.Expr, q sqlparse.Query, negated bool, at expr.Span) (expr.Expr, error) {
+// inQuery binds x [NOT] IN (query). truth says that it only matters whether the value is TRUE: FALSE may
+// stand for NULL, and nothing needs to be counted.
+func (c *exprCtx) inQuery(left sqlparse.Expr, q sqlparse.Query, negated, truth bool, at expr.Span) (expr.Expr, error) {
 	place := sqlparse.Span{Start: int(at.Start), End: int(at.End)}
 	x, err := c.bind(left)
 	if err != nil {
@@ -116,20 +135,15 @@ func (c *exprCtx) inQuery(left sqlparse.Expr, q sqlparse.Query, negated bool, at
 		return nil, withHint(errAt(left.Span(), "The left side of this IN may fail, and it stands where it is not evaluated for every row"),
 			"move the IN out of AND, OR, CASE or the function around it, into a subquery of its own")
 	}
-	// The counts below need the subquery a second time; each use is planned on its own.
 	values, err := c.inValues(x, q, place)
 	if err != nil {
 		return nil, err
 	}
 	y := values.Node.Schema().Columns[0].Type
-	plain := !x.Type().Nullable() && !y.Nullable()
+	plain := !x.Type().Nullable() && !y.Nullable() || truth && !negated
 	var counts plan.Node
 	if !plain {
-		again, err := c.inValues(x, q, place)
-		if err != nil {
-			return nil, err
-		}
-		if counts, err = countRows(again.Node, at, 0); err != nil {
+		if counts, err = c.inCounts(x, q, place); err != nil {
 			return nil, err
 		}
 	}
@@ -141,6 +155,27 @@ func (c *exprCtx) inQuery(left sqlparse.Expr, q sqlparse.Query, negated bool, at
 		return nil, err
 	}
 	return not(in, negated)
+}
+
+// maxRepeats bounds how often the queries of IN are planned a second time inside another one's second
+// time: with each IN inside an IN their number doubles.
+const maxRepeats = 1000
+
+// inCounts binds the query of an IN a second time, as a plan is a tree, and counts its rows and its values.
+func (c *exprCtx) inCounts(x expr.Expr, q sqlparse.Query, at sqlparse.Span) (plan.Node, error) {
+	if c.b.again > 0 {
+		if c.b.repeats++; c.b.repeats > maxRepeats {
+			return nil, withHint(errAt(at, "Too many subqueries of IN stand inside each other where NULL is possible"),
+				"leave NULLs out with WHERE … IS NOT NULL, or write the result of one into a table first")
+		}
+	}
+	c.b.again++
+	defer func() { c.b.again-- }()
+	r, err := c.inValues(x, q, at)
+	if err != nil {
+		return nil, err
+	}
+	return countRows(r.Node, span(at), 0)
 }
 
 // inValues binds the query of an IN.
@@ -196,7 +231,7 @@ func joinIn(in plan.Node, x expr.Expr, values, counts plan.Node, at expr.Span) (
 	c := plan.NewJoin(job.Inner, j, counts, nil, nil, nil)
 	count, nonNull := plan.ColumnOf(c, width+2), plan.ColumnOf(c, width+3)
 	no := expr.NewLiteral(types.Of(types.Boolean), false, at)
-	build := caller{at: at}
+	build := callBuilder{at: at}
 	value := build.call("CASE",
 		build.call("=", count, expr.NewLiteral(types.Of(types.BigInt), int64(0), at)), no,
 		matched, match,
@@ -205,13 +240,13 @@ func joinIn(in plan.Node, x expr.Expr, values, counts plan.Node, at expr.Span) (
 	return c, value, build.err
 }
 
-// caller builds nested calls, keeping the first error.
-type caller struct {
+// callBuilder builds nested calls, keeping the first error.
+type callBuilder struct {
 	at  expr.Span
 	err error
 }
 
-func (b *caller) call(name string, args ...expr.Expr) expr.Expr {
+func (b *callBuilder) call(name string, args ...expr.Expr) expr.Expr {
 	if b.err != nil {
 		return nil
 	}

@@ -197,9 +197,7 @@ func sameFamily(k sqlparse.LiteralKind, t types.Type) bool {
 	return false
 }
 
-// compute projects over the constant rows, to which a column with the row's number is added:
-//
-//	CASE WHEN row IN (3, 7) THEN RAND() … ELSE column END
+// compute projects over the constant rows, to which a column with the row's number is added.
 func (v *valuesBinder) compute(cols []types.Column, batches []*column.Batch, at expr.Span) (plan.Node, error) {
 	number := types.Column{Name: "$row", Type: types.Of(types.BigInt).AsNotNull()}
 	next := int64(0)
@@ -213,34 +211,55 @@ func (v *valuesBinder) compute(cols []types.Column, batches []*column.Batch, at 
 	}
 	in := plan.NewValues(append(append([]types.Column(nil), cols...), number), batches)
 	exprs, names := plan.Columns(in, len(cols))
-	build := caller{at: at}
+	build := callBuilder{at: at}
 	for i, open := range v.open {
 		if len(open) == 0 {
 			continue
 		}
-		groups := groupCells(open)
-		if len(groups) == 1 && int64(len(open)) == next {
+		if groups := groupCells(open); len(groups) == 1 && int64(len(open)) == next {
 			exprs[i] = open[0].x
 			continue
 		}
-		var args []expr.Expr
-		for _, g := range groups {
-			list := []expr.Expr{plan.ColumnOf(in, len(cols))}
-			for _, cell := range g {
-				list = append(list, expr.NewLiteral(number.Type, cell.row, at))
-			}
-			name := "IN"
-			if len(list) == 2 {
-				name = "="
-			}
-			args = append(args, build.call(name, list...), g[0].x)
-		}
-		exprs[i] = build.call("CASE", append(args, exprs[i])...)
+		exprs[i] = openCells(&build, plan.ColumnOf(in, len(cols)), open, exprs[i])
 		if build.err != nil {
 			return nil, positioned(build.err)
 		}
 	}
 	return plan.NewProject(in, exprs, names), nil
+}
+
+// branches is how many different expressions one CASE chooses from by row.
+const branches = 4
+
+// openCells is the value of a column with open cells, constant being that of the others:
+//
+//	CASE WHEN row IN (3, 7) THEN RAND() … ELSE constant END
+//
+// Many different ones are halved by row until they are few, so that no row is compared with all:
+//
+//	CASE WHEN row < 1000 THEN … ELSE … END
+func openCells(build *callBuilder, row expr.Expr, open []openCell, constant expr.Expr) expr.Expr {
+	number := row.Type()
+	groups := groupCells(open)
+	if len(groups) > branches {
+		half := open[len(open)/2:]
+		first := expr.NewLiteral(number, half[0].row, build.at)
+		return build.call("CASE", build.call("<", row, first),
+			openCells(build, row, open[:len(open)/2], constant), openCells(build, row, half, constant))
+	}
+	var args []expr.Expr
+	for _, g := range groups {
+		list := []expr.Expr{row}
+		for _, cell := range g {
+			list = append(list, expr.NewLiteral(number, cell.row, build.at))
+		}
+		name := "IN"
+		if len(list) == 2 {
+			name = "="
+		}
+		args = append(args, build.call(name, list...), g[0].x)
+	}
+	return build.call("CASE", append(args, constant)...)
 }
 
 // groupCells puts equal expressions together, in the order of their first rows. An expression is equal

@@ -23,7 +23,6 @@ type Header struct {
 	Seed        uint64
 	Parallelism int
 	BatchRows   int
-	Options     map[string]string
 }
 
 // Target is what a job writes.
@@ -93,7 +92,7 @@ type lowering struct {
 func newLowering(h Header, catalogs *catalog.CatalogManager) *lowering {
 	return &lowering{catalogs: catalogs, index: map[string]int{}, g: &job.Graph{
 		Version: job.Version, ID: connector.NewJobID(), Name: h.Name, Mode: job.Batch, Texts: h.Texts,
-		Start: h.Start, Zone: h.Zone, Seed: h.Seed, Parallelism: h.Parallelism, BatchRows: h.BatchRows, Options: h.Options,
+		Start: h.Start, Zone: h.Zone, Seed: h.Seed, Parallelism: h.Parallelism, BatchRows: h.BatchRows,
 		Catalogs: []catalog.Ref{}, Edges: []job.Edge{},
 	}}
 }

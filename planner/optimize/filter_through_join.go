@@ -9,7 +9,7 @@ import (
 // filterThroughJoin moves conjuncts that cannot fail into a join: those of one side below it where that
 // side's rows are not made up by the join; equalities between the sides of an inner join into its keys,
 // other conditions into its residual. One that may fail stays above, where it meets joined rows only.
-func filterThroughJoin(n plan.Node, _ *expr.Env) (plan.Node, bool) {
+func filterThroughJoin(n plan.Node, env *expr.Env) (plan.Node, bool) {
 	f, ok := n.(*plan.Filter)
 	if !ok {
 		return n, false
@@ -46,5 +46,7 @@ func filterThroughJoin(n plan.Node, _ *expr.Env) (plan.Node, bool) {
 		return n, false
 	}
 	all := append(plan.Conjuncts(j.Residual), residual...)
-	return filtered(plan.NewJoin(j.Kind, filtered(j.Left, left), filtered(j.Right, right), lk, rk, plan.And(all)), stay), true
+	// A chain of joins leans to the left: what goes there goes on at once, not one join a pass.
+	below, _ := filterThroughJoin(filtered(j.Left, left), env)
+	return filtered(plan.NewJoin(j.Kind, below, filtered(j.Right, right), lk, rk, plan.And(all)), stay), true
 }

@@ -105,31 +105,10 @@ func foldFilter(n plan.Node, _ *expr.Env) (plan.Node, bool) {
 
 // sound reports whether nothing in a plan can fail but the reading of a table.
 func sound(n plan.Node) bool {
-	ok := true
-	infallible := func(es ...expr.Expr) {
-		for _, e := range es {
-			ok = ok && (e == nil || !expr.Fallible(e))
-		}
-	}
+	ok := plan.Sound(n)
 	plan.Walk(n, func(n plan.Node) {
-		switch n := n.(type) {
-		case *plan.Filter:
-			infallible(n.Condition)
-		case *plan.Project:
-			infallible(n.Exprs...)
-		case *plan.Join:
-			infallible(n.LeftKeys...)
-			infallible(n.RightKeys...)
-			infallible(n.Residual)
-		case *plan.Aggregate:
-			infallible(n.Keys...)
-			ok = ok && len(n.Aggs) == 0
-		case *plan.Sort:
-			for _, k := range n.Keys {
-				infallible(k.Expr)
-			}
-		case *plan.SingleRow:
-			ok = false
+		if a, isAggregate := n.(*plan.Aggregate); isAggregate {
+			ok = ok && len(a.Aggs) == 0 // a sum may overflow
 		}
 	})
 	return ok

@@ -1,6 +1,8 @@
 package optimize
 
 import (
+	"context"
+
 	"github.com/sluice-sql/sluice/expr"
 	"github.com/sluice-sql/sluice/planner/plan"
 )
@@ -41,28 +43,36 @@ func rules() []rule {
 // maxPasses ends the search for a fixpoint; the plan is right after any number of passes.
 const maxPasses = 200
 
-// Optimize returns a plan with the same result. Constants are folded with env.
-func Optimize(n plan.Node, env *expr.Env) plan.Node {
-	n = fixpoint(n, env)
-	n = fixpoint(reorderJoins(n), env)
-	n = prune(n)
-	return rename(fixpoint(n, env))
+// Optimize returns a plan with the same result, or the error of ctx. Constants are folded with env.
+func Optimize(ctx context.Context, n plan.Node, env *expr.Env) (plan.Node, error) {
+	n = fixpoint(ctx, n, env)
+	if ctx.Err() == nil {
+		n = fixpoint(ctx, reorderJoins(n), env)
+	}
+	if ctx.Err() == nil {
+		n = rename(fixpoint(ctx, prune(n), env))
+	}
+	return n, ctx.Err()
 }
 
-func fixpoint(n plan.Node, env *expr.Env) plan.Node {
+func fixpoint(ctx context.Context, n plan.Node, env *expr.Env) plan.Node {
 	list := rules()
 	for range maxPasses {
 		var changed bool
-		if n, changed = pass(n, list, env); !changed {
-			break
+		if n, changed = pass(ctx, n, list, env); !changed {
+			return n
 		}
 	}
+	noFixpoint()
 	return n
 }
 
-// pass applies the rules once to every node, inputs first.
-func pass(n plan.Node, list []rule, env *expr.Env) (plan.Node, bool) {
-	n, changed := mapChildren(n, func(c plan.Node) (plan.Node, bool) { return pass(c, list, env) })
+// pass applies the rules once to every node, inputs first. It ends early when ctx does.
+func pass(ctx context.Context, n plan.Node, list []rule, env *expr.Env) (plan.Node, bool) {
+	if ctx.Err() != nil {
+		return n, false
+	}
+	n, changed := mapChildren(n, func(c plan.Node) (plan.Node, bool) { return pass(ctx, c, list, env) })
 	for _, r := range list {
 		if m, ok := r(n, env); ok {
 			n, changed = m, true

@@ -1,6 +1,8 @@
 package optimize
 
 import (
+	"sort"
+
 	"github.com/sluice-sql/sluice/expr"
 	"github.com/sluice-sql/sluice/job"
 	"github.com/sluice-sql/sluice/planner/plan"
@@ -13,13 +15,30 @@ import (
 //
 // joins a with c first. The order of rows of a join is not promised; that of its columns is put back.
 func reorderJoins(n plan.Node) plan.Node {
+	below := reorderJoins
 	if j, ok := n.(*plan.Join); ok && j.Kind == job.Inner {
-		if m, ok := reordered(j); ok {
+		m, settled := reordered(j)
+		if m != nil {
 			return m
+		}
+		if settled {
+			below = reorderInputs
 		}
 	}
 	m, _ := mapChildren(n, func(c plan.Node) (plan.Node, bool) {
-		d := reorderJoins(c)
+		d := below(c)
+		return d, d != c
+	})
+	return m
+}
+
+// reorderInputs reorders what is below a tree of inner joins that is in order itself.
+func reorderInputs(n plan.Node) plan.Node {
+	if j, ok := n.(*plan.Join); !ok || j.Kind != job.Inner {
+		return reorderJoins(n)
+	}
+	m, _ := mapChildren(n, func(c plan.Node) (plan.Node, bool) {
+		d := reorderInputs(c)
 		return d, d != c
 	})
 	return m
@@ -65,14 +84,16 @@ func (t *joinTree) flatten(n plan.Node) {
 	}
 }
 
-func reordered(j *plan.Join) (plan.Node, bool) {
+// reordered returns the tree of joins in another order, or nil; settled says that the trees within it need
+// no look of their own.
+func reordered(j *plan.Join) (n plan.Node, settled bool) {
 	var t joinTree
 	t.flatten(j)
 	for _, c := range t.conditions {
 		t.fallible = t.fallible || !pure(c)
 	}
 	if !t.crosses || t.fallible || len(t.inputs) < 3 {
-		return nil, false
+		return nil, !t.fallible
 	}
 	order := t.order()
 	inOrder := true
@@ -80,26 +101,72 @@ func reordered(j *plan.Join) (plan.Node, bool) {
 		inOrder = inOrder && i == k
 	}
 	if inOrder {
-		return nil, false
+		return nil, true
 	}
 	return t.build(order, j.Schema().Names()), true
 }
 
-// order takes the first input, then again and again the next one that an equality joins to those taken,
-// or if there is none the next one.
+// link is an equality that can join one input to others: the inputs that each of its sides reads.
+type link [2][]int
+
+// links returns the equalities among the conditions whose sides both read columns.
+func (t *joinTree) links() []link {
+	var out []link
+	for _, c := range t.conditions {
+		call, ok := c.(*expr.Call)
+		if !ok || call.Func.Name != "=" {
+			continue
+		}
+		var l link
+		for side := range l {
+			for _, column := range expr.Columns(call.Args[side]) {
+				l[side] = append(l[side], t.inputOf(column))
+			}
+		}
+		if len(l[0]) > 0 && len(l[1]) > 0 {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// next returns the input that the link joins to those taken, or -1.
+func (l link) next(taken []bool) int {
+	for side := range l {
+		k := l[side][0]
+		ok := !taken[k]
+		for _, i := range l[side] {
+			ok = ok && i == k
+		}
+		for _, i := range l[1-side] {
+			ok = ok && taken[i]
+		}
+		if ok {
+			return k
+		}
+	}
+	return -1
+}
+
+// order takes the first input, then again and again the first one that an equality joins to those taken,
+// or if there is none the first one left.
 func (t *joinTree) order() []int {
+	links := t.links()
 	taken := make([]bool, len(t.inputs))
 	order := []int{0}
 	taken[0] = true
-	for len(order) < len(t.inputs) {
+	for left := 1; len(order) < len(t.inputs); {
 		next := -1
-		for k := range t.inputs {
-			if !taken[k] && (next < 0 || t.joins(k, taken)) {
+		for _, l := range links {
+			if k := l.next(taken); k >= 0 && (next < 0 || k < next) {
 				next = k
-				if t.joins(k, taken) {
-					break
-				}
 			}
+		}
+		if next < 0 {
+			for taken[left] {
+				left++
+			}
+			next = left
 		}
 		taken[next] = true
 		order = append(order, next)
@@ -109,37 +176,7 @@ func (t *joinTree) order() []int {
 
 // inputOf returns the input that a column belongs to.
 func (t *joinTree) inputOf(column int) int {
-	k := 0
-	for k+1 < len(t.inputs) && t.inputs[k+1].first <= column {
-		k++
-	}
-	return k
-}
-
-// joins reports whether an equality has input k alone on one side and taken inputs on the other.
-func (t *joinTree) joins(k int, taken []bool) bool {
-	for _, c := range t.conditions {
-		call, ok := c.(*expr.Call)
-		if !ok || call.Func.Name != "=" {
-			continue
-		}
-		for side := range 2 {
-			if t.only(call.Args[side], func(i int) bool { return i == k }) && t.only(call.Args[1-side], func(i int) bool { return taken[i] }) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func (t *joinTree) only(e expr.Expr, in func(int) bool) bool {
-	cols := expr.Columns(e)
-	for _, c := range cols {
-		if !in(t.inputOf(c)) {
-			return false
-		}
-	}
-	return len(cols) > 0
+	return sort.Search(len(t.inputs), func(i int) bool { return t.inputs[i].first > column }) - 1
 }
 
 // build joins the inputs in an order, each condition as soon as its columns are there.
