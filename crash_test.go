@@ -79,14 +79,14 @@ func catalogSQL(name, path string) string {
 	return fmt.Sprintf("CREATE CATALOG %s WITH ('type'='jdbc', 'base-url'='jdbc:sqlite:%s');\n", name, path)
 }
 
-// run is one run of the binary with the statement, which is sent sig after the delay (never, if it is
-// negative).
+// run is what came of a run of the binary.
 type run struct {
 	stderr string
 	code   int // exit code; -1 when a signal ended it
 	took   time.Duration
 }
 
+// runSluice runs the binary with the statement and sends it sig after the delay; never, if that is negative.
 func runSluice(t *testing.T, bin, statement string, delay time.Duration, sig syscall.Signal) run {
 	t.Helper()
 	cmd := exec.Command(bin, "-c", statement)
@@ -206,8 +206,13 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// TestCases/C18: Ctrl-C at random times during an INSERT into an existing table leaves the table as it
-// was, unless the statement said success; the next statement works.
+// TestCases are two of the cases that need several runs of the binary.
+//
+// C18: Ctrl-C at random times during an INSERT into an existing table leaves the table as it was, unless the
+// statement said success; the next statement works.
+//
+// C20: of eight processes that CREATE TABLE IF NOT EXISTS AS at once one makes the table, and the others say
+// that it exists.
 func TestCases(t *testing.T) {
 	t.Run("C18", func(t *testing.T) {
 		bin := buildSluice(t)

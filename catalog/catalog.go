@@ -47,11 +47,6 @@ type Clause uint16
 const (
 	StoresComment Clause = 1 << iota
 	StoresOptions
-	StoresComputed
-	StoresMetadata
-	StoresWatermark
-	StoresPartitions
-	StoresViews
 )
 
 // Guarantee is what a sink gives for a write in batch mode.

@@ -49,11 +49,11 @@ type Descriptor struct {
 }
 
 // CatalogManager is a session's registry of catalogs with the properties each was created with, and
-// its current catalog and database. It opens a catalog at first use.
+// its current catalog and database. A catalog is opened when it is created.
 type CatalogManager struct {
 	Registry *Registry
-	// OnOpen is called once a catalog has been opened, before its first use; session sets it to
-	// recovery.
+	// OnOpen is called once for each catalog, when Catalog first returns it and before anybody gets it from
+	// there; session sets it to recovery.
 	OnOpen func(ctx context.Context, name string, c Catalog)
 
 	mu       sync.Mutex
@@ -63,9 +63,9 @@ type CatalogManager struct {
 }
 
 type entry struct {
-	desc Descriptor
-	cat  Catalog
-	open bool
+	desc  Descriptor
+	cat   Catalog
+	first sync.Once // calls OnOpen
 }
 
 // Builtin names of the catalog and database that every session starts in.
@@ -172,11 +172,9 @@ func (m *CatalogManager) Catalog(ctx context.Context, name string) (Catalog, err
 		defer m.mu.Unlock()
 		return nil, m.unknownCatalog(name)
 	}
-	first := !e.open
-	e.open = true
 	m.mu.Unlock()
-	if first && m.OnOpen != nil {
-		m.OnOpen(ctx, name, e.cat)
+	if m.OnOpen != nil {
+		e.first.Do(func() { m.OnOpen(ctx, name, e.cat) })
 	}
 	return e.cat, nil
 }

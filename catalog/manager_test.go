@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -227,6 +228,30 @@ func TestOnOpen(t *testing.T) {
 	_, live := m.Live("default_catalog")
 	require.True(t, live)
 	require.Equal(t, []string{"x"}, opened, "Live has no side effect")
+}
+
+// Nobody gets a catalog before its OnOpen has returned.
+func TestOnOpenBeforeAnybody(t *testing.T) {
+	m, _ := newManager(t)
+	begun, end := make(chan struct{}), make(chan struct{})
+	m.OnOpen = func(context.Context, string, catalog.Catalog) { close(begun); <-end }
+	require.NoError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p"), false))
+	got := make(chan bool, 2)
+	get := func() {
+		_, err := m.Catalog(ctx, "x")
+		got <- err == nil
+	}
+	go get()
+	<-begun
+	go get()
+	select {
+	case <-got:
+		t.Fatal("too early")
+	case <-time.After(30 * time.Millisecond):
+	}
+	close(end)
+	require.True(t, <-got)
+	require.True(t, <-got)
 }
 
 // A job opens its own instance of a catalog that can be serialised and shares the one that cannot.

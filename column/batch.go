@@ -28,6 +28,15 @@ func NewBatch(ts []types.Type, n int) *Batch {
 	return b
 }
 
+// Types returns the types of the columns.
+func (b *Batch) Types() []types.Type {
+	ts := make([]types.Type, len(b.Cols))
+	for i, c := range b.Cols {
+		ts[i] = c.Type
+	}
+	return ts
+}
+
 // Rows returns the number of selected rows.
 func (b *Batch) Rows() int {
 	if b.Sel != nil {

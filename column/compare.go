@@ -3,6 +3,7 @@ package column
 import (
 	"bytes"
 	"cmp"
+	"math"
 )
 
 // Compare compares row i of a with row j of b, vectors of the same type, in the order of ORDER BY: NULL
@@ -69,6 +70,18 @@ func CompareFloat(x, y float64) int {
 	return 0
 }
 
+// CanonicalFloat returns 0 for -0.0 and 0.0, and one NaN for all NaNs, as the values that [EqualRows] calls
+// equal; any other number is itself.
+func CanonicalFloat(f float64) float64 {
+	switch {
+	case f == 0:
+		return 0
+	case f != f:
+		return math.NaN()
+	}
+	return f
+}
+
 // EqualRows reports whether row i of a and row j of b are one group: the same types column by column, and
 // all values equal, where NULL equals NULL and NaN equals NaN, as in GROUP BY and DISTINCT.
 func EqualRows(a []*Vector, i int, b []*Vector, j int) bool {
@@ -107,14 +120,4 @@ func equal(a *Vector, i int, b *Vector, j int) bool {
 		return a.I16[i] == b.I16[j]
 	}
 	panic("column: comparing values of type " + a.Type.String())
-}
-
-// CompareRows compares row i of a with row j of b column by column, as [Compare] does.
-func CompareRows(a []*Vector, i int, b []*Vector, j int) int {
-	for c, v := range a {
-		if r := Compare(v, i, b[c], j); r != 0 {
-			return r
-		}
-	}
-	return 0
 }

@@ -53,16 +53,7 @@ func hashBytes(h uint64, b []byte) uint64 {
 	return fold(x^hashValue, y^h^hashChain^uint64(n)*hashLength)
 }
 
-// floatBits is one number for -0.0 and 0.0, and one for all NaNs.
-func floatBits(f float64) uint64 {
-	switch {
-	case f == 0:
-		return 0
-	case f != f:
-		return 0x7ff8000000000001
-	}
-	return math.Float64bits(f)
-}
+func floatBits(f float64) uint64 { return math.Float64bits(CanonicalFloat(f)) }
 
 // hashInt128 equals hashWord for a value of 64 bits.
 func hashInt128(h, lo uint64, hi int64) uint64 {

@@ -175,6 +175,19 @@ func (v *Vector) NullCount() int {
 	return v.Len - v.Valid.Count(v.Len)
 }
 
+// FirstNull returns the first NULL row, or -1.
+func (v *Vector) FirstNull() int {
+	if v.Valid == nil && v.Type.Kind != types.Null {
+		return -1
+	}
+	for i := range v.Len {
+		if v.IsNull(i) {
+			return i
+		}
+	}
+	return -1
+}
+
 // Value returns the bytes of row i of a text or bytes vector; they belong to v.
 func (v *Vector) Value(i int) []byte {
 	return v.Bytes[v.Offsets[i]:v.Offsets[i+1]:v.Offsets[i+1]]

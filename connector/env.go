@@ -11,7 +11,7 @@ import (
 // Env is the one value of a process that is handed to every factory; nothing else is shared.
 type Env struct {
 	Clock    func() time.Time
-	TempDir  string
+	TempDir  string // where a factory may keep files while a job runs; "" is the system's
 	StateDir string // journals; "" keeps none
 	Memory   *Memory
 	Files    *Files
@@ -24,7 +24,6 @@ type Memory struct {
 	find  func() int64 // gives the limit when it is first asked for; nil once it has
 	limit int64
 	used  int64
-	peak  int64
 }
 
 // NewMemory returns a budget of limit bytes.
@@ -59,7 +58,6 @@ func (m *Memory) Reserve(n int64) error {
 		return &MemoryError{n, m.used, m.limit}
 	}
 	m.used += n
-	m.peak = max(m.peak, m.used)
 	return nil
 }
 

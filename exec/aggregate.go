@@ -349,7 +349,7 @@ func (c *aggCall) distinct(sel []uint16, n int, groups []uint32) ([]uint16, []ui
 		clear(c.number.I32)
 	} else {
 		for k, g := range groups[:rows] {
-			c.number.I32[at(sel, k)] = int32(g)
+			c.number.I32[rowAt(sel, k)] = int32(g)
 		}
 	}
 	keys = append(append(keys, c.number), c.cols...)
@@ -362,7 +362,7 @@ func (c *aggCall) distinct(sel []uint16, n int, groups []uint32) ([]uint16, []ui
 	}
 	fresh := make([]uint16, len(c.seen.fresh))
 	for i, k := range c.seen.fresh {
-		fresh[i] = uint16(at(sel, int(k)))
+		fresh[i] = uint16(rowAt(sel, int(k)))
 		if groups != nil {
 			numbers[i] = groups[k] // i <= k: what is overwritten has been used
 		}

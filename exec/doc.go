@@ -3,7 +3,7 @@
 // [Runtime.Submit] decodes a graph, opens its hooks and starts a [Job], whose state machine and order of
 // hook calls stand in job.go. The graph is cut into pipelines (pipeline.go): trees of chained operators
 // that run in one goroutine for each degree of parallelism, fed by leaves (tables, constants, edges)
-// that hand out numbered morsels. Pipelines are joined by edges (edge.go), bounded queues of dense
+// that hand out morsels, in order. Pipelines are joined by edges (edge.go), bounded queues of dense
 // batches; the receiving end restores the order of the morsels. One file an operator; operator.go has
 // the interface and the rules of ownership, rows.go the store for those that keep rows.
 //

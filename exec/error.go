@@ -43,9 +43,34 @@ var (
 	errStopped  = errors.New("no more rows are wanted")
 )
 
+// alsoError is an error and that of a close that followed.
+type alsoError struct{ first, then error }
+
+func (e *alsoError) Error() string   { return e.first.Error() + "; " + e.text() }
+func (e *alsoError) Unwrap() []error { return []error{e.first, e.then} }
+func (e *alsoError) text() string    { return "closing failed, too: " + e.then.Error() }
+
+// also adds the error of a close, nil or not, to an error, nil or not.
+func also(err, then error) error {
+	switch {
+	case then == nil:
+		return err
+	case err == nil:
+		return then
+	}
+	return &alsoError{err, then}
+}
+
 // toError makes an *Error of any error; what names the work that met it, such as "read table c.d.t",
 // and is left out when the error knows its place in the statement.
 func toError(err error, what string) *Error {
+	var both *alsoError
+	if errors.As(err, &both) {
+		e := *toError(both.first, what)
+		e.Msg += "; " + both.text()
+		e.Err = errors.Join(e.Err, both.then)
+		return &e
+	}
 	var own *Error
 	if errors.As(err, &own) {
 		return own

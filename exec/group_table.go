@@ -91,7 +91,7 @@ func (t *groupTable) findPacked(keys []*column.Vector, sel []uint16, packs []pac
 				break
 			}
 			if e.group == 0 {
-				g, err := t.keys.appendRow(keys, at(sel, k))
+				g, err := t.keys.appendRow(keys, rowAt(sel, k))
 				if err != nil {
 					return err
 				}
@@ -154,7 +154,7 @@ func (t *groupTable) findMixed(keys []*column.Vector, sel []uint16, packs []pack
 		}
 		sub := t.sub[:0]
 		for k := from; k < to; k++ {
-			sub = append(sub, uint16(at(sel, k)))
+			sub = append(sub, uint16(rowAt(sel, k)))
 		}
 		t.fresh = t.fresh[:0]
 		var err error
@@ -187,7 +187,7 @@ func (t *groupTable) findLong(keys []*column.Vector, sel []uint16, n int, groups
 	}
 	mask := uint64(len(t.slots) - 1)
 	for k, h := range hashes {
-		row := at(sel, k)
+		row := rowAt(sel, k)
 		i := h & mask
 		for {
 			s := t.slots[i]

@@ -224,6 +224,7 @@ func (j *Job) forget() {
 // run is the life of the job, in a goroutine of its own.
 func (j *Job) run() {
 	defer close(j.ended)
+	defer j.rt.retire(j)
 	created, err := j.create()
 	if err == nil {
 		err = j.work()

@@ -158,10 +158,7 @@ func TestEnds(t *testing.T) {
 
 // cancelAll cancels every job of a runtime.
 func (r *Runtime) cancelAll() {
-	r.mu.Lock()
-	jobs := append([]*Job(nil), r.jobs...)
-	r.mu.Unlock()
-	for _, j := range jobs {
+	for _, j := range r.live() {
 		j.Cancel()
 	}
 }
@@ -331,9 +328,8 @@ func TestRecover(t *testing.T) {
 		<-swept
 		w.event("live=%d dead=%d", decide(j.ID()), decide(other))
 	}}
-	ctx, cancel := context.WithCancel(context.Background())
-	go func() { <-sweeping; cancel() }()
-	w.rt.Recover(ctx, "c", c) // returns though the sweep goes on
+	w.rt.Recover(context.Background(), "c", c) // returns though the sweep goes on
+	<-sweeping
 	read, err := w.plan(1, 100).collectAll("t").rows()
 	require.NoError(t, err)
 	require.Len(t, read, 10)
@@ -346,6 +342,45 @@ func TestRecover(t *testing.T) {
 	require.NoError(t, wait(t, j))
 	require.Equal(t, catalog.Remove, w.rt.decide(j.ID()))
 	w.rt.Recover(context.Background(), "x", struct{ catalog.Catalog }{}) // does not sweep: nothing happens
+}
+
+// The end of a session gives a recovery that has just begun the time it needs.
+func TestCloseLetsRecoveriesEnd(t *testing.T) {
+	w := newWorld(t)
+	ended := false
+	w.rt.Recover(context.Background(), "c", &testCatalog{w: w, sweep: func(func(connector.JobID) catalog.Decision) {
+		time.Sleep(50 * time.Millisecond)
+		ended = w.rt.ctx.Err() == nil
+	}})
+	require.NoError(t, w.rt.Close())
+	require.True(t, ended)
+}
+
+// What a job held is gone with it; what describes it stays.
+func TestEndedJobsAreLetGo(t *testing.T) {
+	w := newWorld(t)
+	w.add("t", columns(integer), numbersOf(10), 100)
+	for range 3 {
+		require.NoError(t, wait(t, w.plan(1, 100).into2("u").submit()))
+		delete(w.tables, "u")
+	}
+	require.Empty(t, w.rt.live())
+	require.Len(t, w.rt.Jobs(), 3)
+	require.Equal(t, Finished, w.rt.Jobs()[2].State)
+}
+
+// The error of a close stands beside that of the work before it.
+func TestCloseErrorIsTold(t *testing.T) {
+	first, then := errors.New("the disk is on fire"), errors.New("so is the door")
+	require.Equal(t, first, also(first, nil))
+	require.Equal(t, then, also(nil, then))
+	e := toError(also(first, then), "read table t")
+	require.EqualError(t, e, "read table t: the disk is on fire; closing failed, too: so is the door")
+	require.ErrorIs(t, e, first)
+	require.ErrorIs(t, e, then)
+	e = toError(also(&Error{Msg: "row 7 is bad", Row: 7}, then), "read table t")
+	require.EqualError(t, e, "row 7 is bad; closing failed, too: so is the door")
+	require.EqualValues(t, 7, e.Row)
 }
 
 func (p *plan) collectAll(name string) *plan { return p.collect(p.scan(name, p.g.Parallelism)) }

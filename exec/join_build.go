@@ -144,7 +144,7 @@ func (b *joinBuild) process(in *column.Batch, _ emit) error {
 	column.Hash(b.cols, sel, in.N, b.hashes[first:])
 	if t.outer() {
 		for k := range n {
-			null := neverEqual(b.cols, at(sel, k))
+			null := neverEqual(b.cols, rowAt(sel, k))
 			if null || b.nulls != nil {
 				for len(b.nulls) < first+k {
 					b.nulls = append(b.nulls, false)

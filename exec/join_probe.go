@@ -103,7 +103,7 @@ func (p *joinProbe) process(b *column.Batch, out emit) error {
 		if t.heads != nil {
 			id = t.heads[h&t.mask]
 		}
-		row := uint16(at(sel, k))
+		row := uint16(rowAt(sel, k))
 		tag := uint32(h >> 32)
 		for id != 0 {
 			if steps++; steps&cancelMask == 0 {

@@ -135,7 +135,7 @@ func (p *packing) pack(keys []*column.Vector, sel []uint16, out []packedKey, spi
 			continue
 		case column.PhysBool:
 			for k := range out {
-				if v.Bool[at(sel, k)] {
+				if v.Bool[rowAt(sel, k)] {
 					l.or(&out[k], 1)
 				}
 			}
@@ -149,11 +149,11 @@ func (p *packing) pack(keys []*column.Vector, sel []uint16, out []packedKey, spi
 			packInts(l, v.I64, sel, out, math.MaxUint64)
 		case column.PhysF32:
 			for k := range out {
-				l.or(&out[k], uint64(math.Float32bits(canonical32(v.F32[at(sel, k)]))))
+				l.or(&out[k], uint64(math.Float32bits(float32(column.CanonicalFloat(float64(v.F32[rowAt(sel, k)]))))))
 			}
 		case column.PhysF64:
 			for k := range out {
-				l.or(&out[k], math.Float64bits(canonical(v.F64[at(sel, k)])))
+				l.or(&out[k], math.Float64bits(column.CanonicalFloat(v.F64[rowAt(sel, k)])))
 			}
 		case column.PhysBytes:
 			spill = p.packText(l, v, sel, out, spill)
@@ -173,7 +173,7 @@ func (p *packing) nulls(l packLane, v *column.Vector, sel []uint16, out []packed
 	}
 	mask <<= l.shift
 	for k := range out {
-		if !v.Valid.Get(at(sel, k)) {
+		if !v.Valid.Get(rowAt(sel, k)) {
 			if l.word == 0 {
 				out[k].a &^= mask
 			} else {
@@ -192,7 +192,8 @@ func (l packLane) or(k *packedKey, x uint64) {
 	}
 }
 
-func at(sel []uint16, k int) int {
+// rowAt returns the physical row of the k-th selected one.
+func rowAt(sel []uint16, k int) int {
 	if sel != nil {
 		return int(sel[k])
 	}
@@ -223,7 +224,7 @@ func packInts[T int8 | int16 | int32 | int64](l packLane, values []T, sel []uint
 func (p *packing) packText(l packLane, v *column.Vector, sel []uint16, out []packedKey, spill []uint16) []uint16 {
 	most := l.width - 1
 	for k := range out {
-		i := at(sel, k)
+		i := rowAt(sel, k)
 		from, to := int(v.Offsets[i]), int(v.Offsets[i+1])
 		n := to - from
 		if n > most {
@@ -249,25 +250,4 @@ func (p *packing) packText(l packLane, v *column.Vector, sel []uint16, out []pac
 		}
 	}
 	return spill
-}
-
-// canonical makes one value of -0.0 and 0.0, and one of all NaNs.
-func canonical(f float64) float64 {
-	if f == 0 {
-		return 0
-	}
-	if f != f {
-		return math.NaN()
-	}
-	return f
-}
-
-func canonical32(f float32) float32 {
-	if f == 0 {
-		return 0
-	}
-	if f != f {
-		return float32(math.NaN())
-	}
-	return f
 }

@@ -146,7 +146,7 @@ func (p *pipeline) run() {
 
 // end closes the leaves after the last worker.
 func (p *pipeline) end() {
-	p.workers = nil // with all their memory
+	p.workers = nil
 	if err := p.closeLeaves(); err != nil {
 		p.job.fail(err)
 	}
@@ -154,13 +154,13 @@ func (p *pipeline) end() {
 
 // closeLeaves closes the leaves; doing it again does nothing.
 func (p *pipeline) closeLeaves() error {
-	var first error
+	var all error
 	for _, l := range p.leaves {
-		if err := l.leaf.close(); err != nil && first == nil {
-			first = toError(err, "close after reading: "+l.leaf.what())
+		if err := l.leaf.close(); err != nil {
+			all = also(all, toError(err, "close after reading: "+l.leaf.what()))
 		}
 	}
-	return first
+	return all
 }
 
 // worker runs the operators of a pipeline in one goroutine.
@@ -410,7 +410,7 @@ func (w *worker) split(b *column.Batch, push emit) error {
 			continue
 		}
 		if w.part == nil || len(w.part.own) != len(b.Cols) {
-			w.part = newSlot(typesOf(b))
+			w.part = newSlot(b.Types())
 		}
 		w.part.reset()
 		w.part.add(b, at, to)
@@ -457,12 +457,4 @@ func (w *worker) scratch(l leaf, ts []types.Type) *slot {
 		w.slots[l] = s
 	}
 	return s
-}
-
-func typesOf(b *column.Batch) []types.Type {
-	ts := make([]types.Type, len(b.Cols))
-	for i, c := range b.Cols {
-		ts[i] = c.Type
-	}
-	return ts
 }

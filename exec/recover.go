@@ -3,6 +3,8 @@ package exec
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/sluice-sql/sluice/catalog"
@@ -10,13 +12,13 @@ import (
 	"github.com/sluice-sql/sluice/exec/store"
 )
 
-// recoveryLimit is how long the first use of a catalog waits for its recovery.
+// recoveryLimit is how long the end of the process waits for recoveries that still run.
 const recoveryLimit = 2 * time.Second
 
-// Recover removes what jobs that died have left in a catalog, if it keeps staging at all. It returns
-// after two seconds at the latest; the rest goes on in the background, where a job that writes to the
-// catalog waits for it. It is for CatalogManager.OnOpen.
-func (r *Runtime) Recover(ctx context.Context, name string, c catalog.Catalog) {
+// Recover removes what jobs that died have left in a catalog, if it keeps staging at all. It does so in the
+// background: who reads never waits for it, a job that writes to the catalog does. It is for
+// CatalogManager.OnOpen.
+func (r *Runtime) Recover(_ context.Context, name string, c catalog.Catalog) {
 	sweeper, ok := c.(catalog.Sweeper)
 	if !ok {
 		return
@@ -50,13 +52,25 @@ func (r *Runtime) Recover(ctx context.Context, name string, c catalog.Catalog) {
 			r.warn(fmt.Sprintf("catalog %s: remains of interrupted jobs could not be removed: %s", name, err))
 		}
 	}()
+}
+
+// endRecoveries gives the recoveries that still run a while, then ends them. A short session has done its
+// part that way, too.
+func (r *Runtime) endRecoveries() {
+	r.mu.Lock()
+	sweeps := slices.Collect(maps.Values(r.sweeps))
+	r.mu.Unlock()
 	limit := time.NewTimer(recoveryLimit)
 	defer limit.Stop()
-	select {
-	case <-done:
-	case <-ctx.Done():
-	case <-limit.C:
+	for _, done := range sweeps {
+		select {
+		case <-done:
+			continue
+		case <-limit.C:
+		}
+		break
 	}
+	r.cancel()
 }
 
 // swept waits for the recovery of a catalog, if one runs.
@@ -79,14 +93,11 @@ func (r *Runtime) swept(ctx context.Context, name string) error {
 // staging of a job that runs here is kept whatever the catalog found, and so is that of a job whose
 // commit is in doubt or whose journal cannot be read.
 func (r *Runtime) decide(id connector.JobID) catalog.Decision {
-	r.mu.Lock()
-	for _, j := range r.jobs {
+	for _, j := range r.live() {
 		if j.id == id && !j.State().Final() {
-			r.mu.Unlock()
 			return catalog.Keep
 		}
 	}
-	r.mu.Unlock()
 	if r.Store == nil {
 		return catalog.Remove
 	}

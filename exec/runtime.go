@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,7 +30,7 @@ type Runtime struct {
 	poison bool       // fill what nobody may read any more with rubbish; tests do
 
 	mu     sync.Mutex
-	jobs   []*Job
+	jobs   []entry
 	sweeps map[string]chan struct{} // running recoveries by catalog
 	closed bool
 
@@ -37,6 +38,12 @@ type Runtime struct {
 	ctx    context.Context // of recoveries; ends with Close
 	cancel context.CancelFunc
 	wg     sync.WaitGroup // jobs and recoveries
+}
+
+// entry is a job of the process: the job while it lives, then what describes it.
+type entry struct {
+	live *Job
+	info Info
 }
 
 func (r *Runtime) init() {
@@ -84,7 +91,7 @@ func (r *Runtime) Submit(ctx context.Context, encoded []byte) (*Job, error) {
 	if r.closed {
 		return nil, errors.Join(errors.New("the session is closed"), j.discard())
 	}
-	r.jobs = append(r.jobs, j)
+	r.jobs = append(r.jobs, entry{live: j})
 	r.wg.Add(1)
 	go func() {
 		defer r.wg.Done()
@@ -137,13 +144,40 @@ func (j *Job) discard() error {
 // Jobs describes the jobs of this process, oldest first.
 func (r *Runtime) Jobs() []Info {
 	r.mu.Lock()
-	jobs := append([]*Job(nil), r.jobs...)
+	jobs := slices.Clone(r.jobs)
 	r.mu.Unlock()
 	infos := make([]Info, len(jobs))
-	for i, j := range jobs {
-		infos[i] = j.Info()
+	for i, e := range jobs {
+		if infos[i] = e.info; e.live != nil {
+			infos[i] = e.live.Info()
+		}
 	}
 	return infos
+}
+
+// live returns the jobs that have not ended.
+func (r *Runtime) live() []*Job {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var jobs []*Job
+	for _, e := range r.jobs {
+		if e.live != nil {
+			jobs = append(jobs, e.live)
+		}
+	}
+	return jobs
+}
+
+// retire keeps of a job that has ended what describes it.
+func (r *Runtime) retire(j *Job) {
+	info := j.Info()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, e := range r.jobs {
+		if e.live == j {
+			r.jobs[i] = entry{info: info}
+		}
+	}
 }
 
 // Close cancels the jobs that still run, waits for their hooks and for recoveries, and returns.
@@ -151,12 +185,11 @@ func (r *Runtime) Close() error {
 	r.init()
 	r.mu.Lock()
 	r.closed = true
-	jobs := append([]*Job(nil), r.jobs...)
 	r.mu.Unlock()
-	for _, j := range jobs {
+	for _, j := range r.live() {
 		j.Cancel()
 	}
-	r.cancel()
+	r.endRecoveries()
 	r.wg.Wait()
 	return nil
 }

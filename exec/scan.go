@@ -166,8 +166,14 @@ func (s *scan) read(w *worker, splits []connector.Split, push emit) (err error) 
 		return &leafError{s, err}
 	}
 	defer func() {
-		if cerr := r.Close(); cerr != nil && err == nil {
+		cerr := r.Close()
+		le, ours := err.(*leafError)
+		switch {
+		case cerr == nil:
+		case err == nil:
 			err = &leafError{s, cerr}
+		case ours && !errors.Is(err, errStopped):
+			le.err = also(le.err, cerr)
 		}
 	}()
 	b := w.scratch(s, s.types)

@@ -60,9 +60,7 @@ func (s *sink) write(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() {
-		if cerr := w.Close(); err == nil {
-			err = cerr
-		}
+		err = also(err, w.Close())
 		s.in.release()
 	}()
 	ended := false
@@ -85,8 +83,11 @@ func (s *sink) next(ctx context.Context) (*column.Batch, error) {
 	}
 	b := &sl.batch
 	for _, c := range s.spec.NotNull {
-		if c < len(b.Cols) && b.Cols[c].NullCount() > 0 {
-			s.err = s.nullError(b, c)
+		if c >= len(b.Cols) {
+			continue
+		}
+		if row := b.Cols[c].FirstNull(); row >= 0 {
+			s.err = s.nullError(row, c)
 			return nil, s.err
 		}
 	}
@@ -95,11 +96,7 @@ func (s *sink) next(ctx context.Context) (*column.Batch, error) {
 	return b, nil
 }
 
-func (s *sink) nullError(b *column.Batch, c int) error {
-	row := 0
-	for !b.Cols[c].IsNull(row) {
-		row++
-	}
+func (s *sink) nullError(row, c int) error {
 	e := &Error{Table: s.spec.Table.String(), Row: s.seen + int64(row) + 1}
 	if c < len(s.spec.Names) {
 		e.Column = s.spec.Names[c]

@@ -50,7 +50,7 @@ func appendEntries(es []sortEntry, v *column.Vector, k sortKey, sel []uint16, n 
 	switch column.PhysicalOf(v.Type) {
 	case column.PhysBool:
 		for i := range part {
-			if v.Bool[at(sel, i)] {
+			if v.Bool[rowAt(sel, i)] {
 				part[i].prefix = 1
 			}
 		}
@@ -64,19 +64,19 @@ func appendEntries(es []sortEntry, v *column.Vector, k sortKey, sel []uint16, n 
 		intPrefixes(part, v.I64, sel)
 	case column.PhysI128:
 		for i := range part {
-			part[i].prefix = uint64(v.I128[at(sel, i)].Hi) ^ sign
+			part[i].prefix = uint64(v.I128[rowAt(sel, i)].Hi) ^ sign
 		}
 	case column.PhysF32:
 		for i := range part {
-			part[i].prefix = floatPrefix(float64(v.F32[at(sel, i)]))
+			part[i].prefix = floatPrefix(float64(v.F32[rowAt(sel, i)]))
 		}
 	case column.PhysF64:
 		for i := range part {
-			part[i].prefix = floatPrefix(v.F64[at(sel, i)])
+			part[i].prefix = floatPrefix(v.F64[rowAt(sel, i)])
 		}
 	case column.PhysBytes:
 		for i := range part {
-			part[i].prefix = textPrefix(v.Value(at(sel, i)))
+			part[i].prefix = textPrefix(v.Value(rowAt(sel, i)))
 		}
 	}
 	if k.desc {
@@ -86,7 +86,7 @@ func appendEntries(es []sortEntry, v *column.Vector, k sortKey, sel []uint16, n 
 	}
 	if v.Valid != nil || v.Type.Kind == types.Null {
 		for i := range part {
-			if v.IsNull(at(sel, i)) {
+			if v.IsNull(rowAt(sel, i)) {
 				part[i].prefix, part[i].class = 0, 0
 				if k.nullsLast {
 					part[i].class = 2
@@ -113,7 +113,7 @@ func intPrefixes[T int8 | int16 | int32 | int64](part []sortEntry, values []T, s
 // floatPrefix orders as column.CompareFloat does.
 func floatPrefix(f float64) uint64 {
 	const sign = 1 << 63
-	b := math.Float64bits(canonical(f))
+	b := math.Float64bits(column.CanonicalFloat(f))
 	switch {
 	case f != f:
 		return math.MaxUint64

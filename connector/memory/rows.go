@@ -79,14 +79,8 @@ func (r *rows) check(b *column.Batch) error {
 		if from < 0 || c.Type.Nullable() {
 			continue
 		}
-		v := b.Cols[from]
-		if v.Type.Kind != types.Null && v.Valid == nil || b.N == 0 {
-			continue
-		}
-		for row := 0; row < b.N; row++ {
-			if v.IsNull(row) {
-				return fmt.Errorf("column %s of table %s is NOT NULL, but row %d has NULL", connector.QuoteName(c.Name), r.table, r.n+int64(row)+1)
-			}
+		if row := b.Cols[from].FirstNull(); row >= 0 {
+			return fmt.Errorf("column %s of table %s is NOT NULL, but row %d has NULL", connector.QuoteName(c.Name), r.table, r.n+int64(row)+1)
 		}
 	}
 	return nil

@@ -119,21 +119,13 @@ func (v *version) appended(w *version) *version {
 		if a.N > b.N || a.N+b.N > column.DefaultRows || a.Size()+b.Size() > maxBatchBytes {
 			break
 		}
-		joined := column.NewBatch(typesOf(a), a.N+b.N)
+		joined := column.NewBatch(a.Types(), a.N+b.N)
 		joined.AppendBatch(a)
 		joined.AppendBatch(b)
 		old, added = old[:len(old)-1], append([]*column.Batch{tight(joined)}, added[1:]...)
 	}
 	n.batches = append(append(make([]*column.Batch, 0, len(old)+len(added)), old...), added...)
 	return n
-}
-
-func typesOf(b *column.Batch) []types.Type {
-	ts := make([]types.Type, len(b.Cols))
-	for i, c := range b.Cols {
-		ts[i] = c.Type
-	}
-	return ts
 }
 
 func release(m *connector.Memory, n int64) {

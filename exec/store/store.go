@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/sluice-sql/sluice/connector"
 )
@@ -47,6 +48,9 @@ const fileSize = 64 << 10
 
 const suffix = ".log"
 
+// unfinished is added to the name while Begin writes the file.
+const unfinished = ".new"
+
 // ErrUnknown is returned for a journal with records of a later version: it must be left alone.
 var ErrUnknown = errors.New("the journal was written by a later version")
 
@@ -73,6 +77,10 @@ func (s *Store) prune() {
 		return
 	}
 	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), suffix+unfinished) {
+			s.pruneUnfinished(e)
+			continue
+		}
 		var id connector.JobID
 		name, ok := strings.CutSuffix(e.Name(), suffix)
 		if !ok || id.UnmarshalText([]byte(name)) != nil {
@@ -82,13 +90,32 @@ func (s *Store) prune() {
 		if n := len(records); err != nil || n == 0 || records[n-1].State == "IN_DOUBT" {
 			continue
 		}
-		if f, err := os.Open(s.path(id)); err == nil {
-			if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
-				_ = os.Remove(s.path(id)) // tried again by the next Open
-			}
-			_ = f.Close() // it was only read
-		}
+		removeUnlocked(s.path(id))
 	}
+}
+
+// pruneUnfinished removes a journal whose Begin a crash cut short, so that the job never was. One that was made
+// a moment ago may not be locked yet.
+func (s *Store) pruneUnfinished(e fs.DirEntry) {
+	var id connector.JobID
+	if id.UnmarshalText([]byte(strings.TrimSuffix(e.Name(), suffix+unfinished))) != nil {
+		return
+	}
+	if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > time.Minute {
+		removeUnlocked(filepath.Join(s.dir, e.Name()))
+	}
+}
+
+// removeUnlocked removes a file that no process has locked.
+func removeUnlocked(path string) {
+	f, err := os.Open(path)
+	if err != nil {
+		return
+	}
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+		_ = os.Remove(path) // tried again by the next Open
+	}
+	_ = f.Close() // it was only read
 }
 
 func (s *Store) path(id connector.JobID) string { return filepath.Join(s.dir, id.String()+suffix) }
@@ -109,7 +136,7 @@ func (s *Store) Begin(id connector.JobID, r Record) (_ *Log, err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return nil, fmt.Errorf("%s: %w", path, fs.ErrExist)
 	}
-	f, err := os.OpenFile(path+".new", os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.OpenFile(path+unfinished, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +159,7 @@ func (s *Store) Begin(id connector.JobID, r Record) (_ *Log, err error) {
 	if err := f.Sync(); err != nil {
 		return nil, err
 	}
-	if err := os.Rename(path+".new", path); err != nil {
+	if err := os.Rename(path+unfinished, path); err != nil {
 		return nil, err
 	}
 	return l, syncDir(s.dir)

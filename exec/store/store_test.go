@@ -4,7 +4,9 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -72,8 +74,25 @@ func TestPrune(t *testing.T) {
 	ids["live"] = live
 	other := filepath.Join(dir, "notes.log")
 	require.NoError(t, os.WriteFile(other, []byte("mine"), 0o600))
+	// What a crash left of a Begin goes, too; what is being begun, and what is none of ours, stays.
+	unfinishedFile := func(name string, age time.Duration) string {
+		path := filepath.Join(dir, name+".log.new")
+		require.NoError(t, os.WriteFile(path, nil, 0o600))
+		require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(-age)))
+		return path
+	}
+	dead, fresh, foreign := unfinishedFile(connector.NewJobID().String(), time.Hour), unfinishedFile(connector.NewJobID().String(), 0), unfinishedFile("notes", time.Hour)
+	locked := unfinishedFile(connector.NewJobID().String(), time.Hour)
+	lock, err := os.Open(locked)
+	require.NoError(t, err)
+	defer lock.Close()
+	require.NoError(t, syscall.Flock(int(lock.Fd()), syscall.LOCK_EX))
 	s, err = Open(filepath.Dir(dir))
 	require.NoError(t, err)
+	require.NoFileExists(t, dead)
+	require.FileExists(t, fresh)
+	require.FileExists(t, foreign)
+	require.FileExists(t, locked)
 	for state, id := range ids {
 		_, err := os.Stat(s.path(id))
 		if state == "IN_DOUBT" || state == "live" {
