@@ -126,7 +126,7 @@ type options struct {
 
 	mu   sync.Mutex
 	set  map[string]string
-	idle map[string]string // Flink keys that have no effect, as SET gave them
+	idle map[string]bool // Flink keys that have no effect and were given to SET
 	// loaded is the zone named loadedName: reading it from the machine's files takes longer than most else
 	// of a small statement.
 	loaded     *time.Location
@@ -135,7 +135,7 @@ type options struct {
 
 func newOptions(env *connector.Env) *options {
 	return &options{table: Options(), env: env, zone: localZone(env.Clock()),
-		set: map[string]string{}, idle: map[string]string{}}
+		set: map[string]string{}, idle: map[string]bool{}}
 }
 
 func (o *options) lookup(key string) (Option, bool) {
@@ -196,11 +196,11 @@ func (s *Session) setOption(key, value string) (warning string, err error) {
 	o := s.options
 	opt, ok := o.lookup(key)
 	if !ok {
-		if !isIdle(key) {
+		if !o.isIdle(key) {
 			return "", o.unknown(key)
 		}
 		o.mu.Lock()
-		o.idle[key] = value
+		o.idle[key] = true
 		o.mu.Unlock()
 		return fmt.Sprintf("'%s' has no effect here", key), nil
 	}
@@ -219,8 +219,31 @@ func (s *Session) setOption(key, value string) (warning string, err error) {
 	return "", nil
 }
 
-func isIdle(key string) bool {
-	return !hasPrefix(key, refusedPrefixes()) && hasPrefix(key, idlePrefixes())
+// isIdle reports whether a key is one of Flink's that have no effect here. One that looks like an option of
+// ours is a slip and no such key.
+func (o *options) isIdle(key string) bool {
+	return !hasPrefix(key, refusedPrefixes()) && hasPrefix(key, idlePrefixes()) && (o.nearest(key) == "" || key == oldColumnWidth)
+}
+
+// oldColumnWidth is the name that Flink had for one of our options.
+const oldColumnWidth = "sql-client.display.max-column-width"
+
+// nearest returns the option that a key was meant to be, or "": one spelt much like it, or one that differs
+// in its first part only.
+func (o *options) nearest(key string) string {
+	keys := make([]string, len(o.table))
+	tails := map[string]string{}
+	for i, opt := range o.table {
+		keys[i] = opt.Key
+		if _, tail, _ := strings.Cut(opt.Key, "."); strings.Contains(tail, ".") {
+			tails[tail] = opt.Key
+		}
+	}
+	if c := connector.Closest(key, keys); c != "" && !hasPrefix(key, idlePrefixes()) {
+		return c
+	}
+	_, tail, _ := strings.Cut(key, ".")
+	return tails[connector.Closest(tail, sortedKeys(tails))]
 }
 
 func hasPrefix(key string, prefixes []string) bool {
@@ -234,15 +257,11 @@ func hasPrefix(key string, prefixes []string) bool {
 
 // unknown is the refusal of a key that nobody knows, with the nearest one that somebody does.
 func (o *options) unknown(key string) *unknownOption {
-	keys := make([]string, len(o.table))
-	for i, opt := range o.table {
-		keys[i] = opt.Key
-	}
 	if hasPrefix(key, refusedPrefixes()) {
 		return &unknownOption{msg: fmt.Sprintf("option '%s' is not supported yet", key), hint: "it would change results, so it is not ignored"}
 	}
 	e := &unknownOption{msg: fmt.Sprintf("unknown option '%s'", key), hint: "SET; lists the options"}
-	if c := connector.Closest(key, keys); c != "" {
+	if c := o.nearest(key); c != "" {
 		e.hint = fmt.Sprintf("did you mean '%s'?", c)
 	}
 	return e
@@ -285,7 +304,7 @@ func (s *Session) reset(st *sqlparse.Reset) (*Result, error) {
 		return &Result{Kind: OK}, nil
 	}
 	key := st.Key.Text
-	if _, ok := o.lookup(key); !ok && !isIdle(key) {
+	if _, ok := o.lookup(key); !ok && !o.isIdle(key) {
 		u := o.unknown(key)
 		return nil, &sqlparse.Error{Span: st.Key.Span(), Msg: u.msg, Hint: u.hint}
 	}
@@ -319,11 +338,11 @@ func (s *Session) listOptions() *Result {
 
 // row is an option's line in SET. The caller holds the lock.
 func (o *options) row(key string) []any {
-	if v, ok := o.idle[key]; ok {
-		if sqlparse.IsSecretKey(key) {
-			v = connector.Mask
-		}
-		return []any{key, connector.ScrubURL(v), "has no effect here"}
+	if _, ok := o.idle[key]; ok {
+		return []any{key, connector.Mask, "has no effect here"} // nobody knows what the value is
+	}
+	if o.isIdle(key) {
+		return []any{key, "", "not set, has no effect here"}
 	}
 	v, _ := o.value(key)
 	if _, ok := o.set[key]; ok {
@@ -337,8 +356,7 @@ func (s *Session) showOption(key *sqlparse.Literal) (*Result, error) {
 	o := s.options
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	_, known := o.lookup(key.Text)
-	if _, idle := o.idle[key.Text]; !known && !idle {
+	if _, known := o.lookup(key.Text); !known && !o.isIdle(key.Text) {
 		u := o.unknown(key.Text)
 		return nil, &sqlparse.Error{Span: key.Span(), Msg: u.msg, Hint: u.hint}
 	}

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -10,7 +11,8 @@ import (
 
 // mask goes beyond sqlparse.MaskSecrets, which knows secrets by the names of their keys: every value of a
 // WITH clause that its type or connector does not declare public is masked at equal length, so that
-// positions stay right, and kept out of messages.
+// positions stay right, and kept out of messages. So is the value of a SET whose key is none of the
+// session's nor a slip for one: nobody knows what it is.
 func (s *Session) mask(x *execution) {
 	stmt := x.stmt
 	if ex, ok := stmt.(*sqlparse.Explain); ok {
@@ -37,7 +39,11 @@ func (s *Session) mask(x *execution) {
 		f, _ := s.tableFactory(c, options)
 		declared, items = tableOptions(f), st.Options.Items
 	case *sqlparse.Set:
-		if st.Value != nil && sqlparse.IsSecretKey(st.Key.Text) {
+		if st.Value == nil {
+			return
+		}
+		_, known := s.options.lookup(st.Key.Text)
+		if !known && (s.options.nearest(st.Key.Text) == "" || sqlparse.IsSecretKey(st.Key.Text)) {
 			items = []sqlparse.Option{{Key: st.Key, Value: st.Value}}
 		}
 	}
@@ -50,7 +56,9 @@ func (s *Session) mask(x *execution) {
 		if v == "" || connector.Printable(declared, o.Key.Text, v) == v {
 			continue
 		}
-		x.secrets = append(x.secrets, v)
+		if _, isSet := stmt.(*sqlparse.Set); !isSet || sqlparse.IsSecretKey(o.Key.Text) {
+			x.secrets = append(x.secrets, v)
+		}
 		at := o.Value.Span()
 		for i := at.Start + 1; i < at.End-1 && i < len(text); i++ {
 			if text[i] != '\n' {
@@ -84,10 +92,7 @@ func (s *Session) scrub(x *execution, msg string) string {
 	if msg == "" {
 		return ""
 	}
-	for _, secret := range append(s.secrets(), x.secrets...) {
-		msg = replaceSecret(msg, secret, connector.Mask)
-	}
-	return connector.ScrubURL(msg)
+	return connector.ScrubURL(replaceSecrets(msg, append(s.secrets(), x.secrets...)))
 }
 
 // scrubSource takes the session's secrets out of the strings and comments of a statement's masked text,
@@ -128,13 +133,20 @@ func standsAlone(text string, at sqlparse.Span) bool {
 // in the middle of ordinary words.
 const shortSecret = 4
 
-// replaceSecret replaces a secret wherever it stands.
-func replaceSecret(text, secret, with string) string {
+// replaceSecrets replaces secrets by a mask wherever they stand. Where they overlap, as one that is part of
+// another, one mask stands for all.
+func replaceSecrets(text string, secrets []string) string {
+	found := findSecrets(text, secrets)
+	sort.Slice(found, func(i, j int) bool { return found[i].Start < found[j].Start })
 	var b strings.Builder
 	last := 0
-	for _, at := range findSecrets(text, []string{secret}) {
+	for i := 0; i < len(found); {
+		at := found[i]
+		for i++; i < len(found) && found[i].Start < at.End; i++ {
+			at.End = max(at.End, found[i].End)
+		}
 		b.WriteString(text[last:at.Start])
-		b.WriteString(with)
+		b.WriteString(connector.Mask)
 		last = at.End
 	}
 	b.WriteString(text[last:])

@@ -87,16 +87,18 @@ func TestZones(t *testing.T) {
 // A short secret is taken out where it stands alone: cutting it out of other words would make messages
 // unreadable and, by their gaps, tell the secret.
 func TestReplaceSecret(t *testing.T) {
-	require.Equal(t, "user ****: wrong password '****'", replaceSecret("user abc: wrong password 'abc'", "abc", "****"))
-	require.Equal(t, "abcd abc_ xabc ****", replaceSecret("abcd abc_ xabc abc", "abc", "****"))
-	require.Equal(t, "x****y", replaceSecret("xhunter2y", "hunter2", "****"))
+	require.Equal(t, "user ****: wrong password '****'", replaceSecrets("user abc: wrong password 'abc'", []string{"abc"}))
+	require.Equal(t, "abcd abc_ xabc ****", replaceSecrets("abcd abc_ xabc abc", []string{"abc"}))
+	require.Equal(t, "x****y", replaceSecrets("xhunter2y", []string{"hunter2"}))
+	require.Equal(t, "x **** y", replaceSecrets("x hunter2-longer y", []string{"hunter2", "hunter2-longer"}))
+	require.Equal(t, "x **** y", replaceSecrets("x pass-word-long-tail y", []string{"word-", "-long-tail", "pass-word-long"}))
 }
 
 // Every option accepts its own default, and keeps what it accepted.
 func TestOptionsAcceptTheirDefaults(t *testing.T) {
 	for _, o := range Options() {
 		require.NotEmpty(t, o.Doc, o.Key)
-		require.False(t, isIdle(o.Key), "%s is also called idle", o.Key)
+		require.False(t, hasPrefix(o.Key, idlePrefixes()), "%s is also called idle", o.Key)
 		values := o.Allowed
 		if o.Type == "Enum" || o.Type == "Boolean" {
 			require.Contains(t, o.Allowed, o.Default, o.Key)

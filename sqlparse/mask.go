@@ -2,12 +2,13 @@ package sqlparse
 
 import "strings"
 
-// secretKeys are the parts of option names whose values are secret.
-var secretKeys = [...]string{"password", "secret", "token", "apikey", "api-key", "credential", "private-key", "passphrase"}
+// secretKeys are the parts of option names whose values are secret, without the
+// signs that part words.
+var secretKeys = [...]string{"password", "passwd", "pwd", "passphrase", "secret", "token", "apikey", "accesskey", "privatekey", "credential"}
 
 // IsSecretKey reports whether the option of that name holds a secret.
 func IsSecretKey(key string) bool {
-	key = strings.ToLower(key)
+	key = strings.NewReplacer("-", "", "_", "").Replace(strings.ToLower(key))
 	for _, k := range secretKeys {
 		if strings.Contains(key, k) {
 			return true
@@ -153,7 +154,7 @@ func maskURL(text string, from, to int, mask func(from, to int)) {
 			separator = ";"
 		}
 		key, _, ok := strings.Cut(s[i:], "=")
-		if !ok || strings.ContainsAny(key, "?&;") || !IsSecretKey(key) && !strings.EqualFold(key, "pwd") {
+		if !ok || strings.ContainsAny(key, "?&;") || !IsSecretKey(key) {
 			continue
 		}
 		value := i + len(key) + 1
