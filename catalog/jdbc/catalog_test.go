@@ -246,7 +246,7 @@ func TestCheck(t *testing.T) {
 	_, err = c.Check(ctx, at, tableOf(col("a", types.Of(types.Int)), col("A", types.Of(types.Int))), catalog.CreateTableAs)
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, "A", e.Column)
-	require.EqualError(t, err, "columns a and A: SQLite does not tell names apart by case; give one an alias")
+	require.EqualError(t, err, "columns 1 (a) and 2 (A): SQLite does not tell names apart by case; give one an alias")
 	_, err = c.Check(ctx, at, tableOf(col("a", types.Of(types.IntervalDayTime))), catalog.CreateTableAs)
 	require.ErrorAs(t, err, &e)
 	require.Contains(t, err.Error(), "INTERVAL DAY TO SECOND(3) has no form in SQLite")

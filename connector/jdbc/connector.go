@@ -49,7 +49,7 @@ func (Connector) Table(ctx context.Context, def connector.TableDef, env *connect
 func RefuseUsers(options map[string]string) error {
 	for _, k := range []string{"username", "password"} {
 		if _, ok := options[k]; ok {
-			return &connector.OptionError{Key: k, Msg: "SQLite has no users: leave out the option '" + k + "'"}
+			return &connector.OptionError{Key: k, Msg: "SQLite has no users: leave out the option '" + k + "'", KeyAtFault: true}
 		}
 	}
 	return nil

@@ -84,16 +84,34 @@ func TestMisfits(t *testing.T) {
 func TestMisfitMessages(t *testing.T) {
 	path := file(t, "CREATE TABLE r (a TEXT, c INT)", "INSERT INTO r (rowid, a, c) VALUES (41, 'x', 1), (42, 'y', 'bad ''cell''')",
 		"CREATE TABLE w (k TEXT, n INT, c INT, PRIMARY KEY (k, n)) WITHOUT ROWID", "INSERT INTO w VALUES ('a', 1, 1), ('b', 2, x'beef')",
-		"CREATE VIEW v AS SELECT c FROM r", "CREATE TABLE u (s TEXT)", "INSERT INTO u VALUES (CAST(x'61e962' AS TEXT))")
+		"CREATE TABLE b (c BIGINT)", "INSERT INTO b SELECT c FROM r", "CREATE VIEW v AS SELECT c FROM b", "CREATE TABLE u (s TEXT)", "INSERT INTO u VALUES (CAST(x'61e962' AS TEXT))")
 	for table, want := range map[string]string{
 		"r": "table r, column c, rowid 42: the TEXT value 'bad 'cell'' is not of type INT; set the option 'sqlite.misfit' = 'null' to read such cells as NULL, or 'sqlite.columns.c' = 'STRING' to read the column as text",
 		"w": "table w, column c, key b, 2: the BLOB value x'beef' is not of type INT",
 		"v": "table v, column c, row 2: the TEXT value",
-		"u": "table u, column s, rowid 1: the TEXT (not valid UTF-8) value x'61e962' is not of type STRING",
+		"u": "table u, column s, rowid 1: the text with the bytes x'61e962' is not valid UTF-8; set the option 'sqlite.misfit' = 'null'",
 	} {
 		_, _, err := readStore(NewStore(path, nil, nil), table)
 		require.ErrorContains(t, err, want)
 	}
+}
+
+// TestInferredViewTypes: the types that SQLite makes up for expressions of a view bind no value; the rows
+// decide, and the affinity where there are none.
+func TestInferredViewTypes(t *testing.T) {
+	path := file(t, "CREATE TABLE e (e)", "INSERT INTO e VALUES ('abc')", "CREATE VIEW untyped AS SELECT e FROM e",
+		"CREATE VIEW big AS SELECT CAST(9007199254740993 AS INTEGER) AS c", "CREATE VIEW none AS SELECT CAST(e AS INTEGER) AS c FROM e WHERE 0")
+	c, err := Open(path, Read)
+	require.NoError(t, err)
+	defer c.Close()
+	for view, want := range map[string]string{"untyped": "STRING", "big": "BIGINT", "none": "BIGINT"} {
+		info, err := NewStore(path, nil, nil).Describe(c, view, true)
+		require.NoError(t, err)
+		require.Equal(t, want, info.Columns[0].Type.String(), view)
+	}
+	rows, _, err := readStore(NewStore(path, nil, nil), "big")
+	require.NoError(t, err)
+	require.Equal(t, "9007199254740993", rows[0][0])
 }
 
 // TestDecimals: the forms in which foreign files keep DECIMAL(p,s), each exact or refused.

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"runtime"
+	"strings"
 	"strconv"
 	"unsafe"
 
@@ -41,8 +42,12 @@ type MisfitError struct {
 	Type                            types.Type
 }
 
-// Error names table, column, row and value, and the two ways around.
+// Error names table, column, row and value, and the ways around.
 func (e *MisfitError) Error() string {
+	if strings.HasPrefix(e.Held, "TEXT") && e.Type.IsString() {
+		return fmt.Sprintf("table %s, column %s, %s: the text with the bytes %s is not valid UTF-8; set the option 'sqlite.misfit' = 'null' to read such cells as NULL",
+			e.Table, e.Column, e.Key, e.Value)
+	}
 	return fmt.Sprintf("table %s, column %s, %s: the %s value %s is not of type %s; set the option 'sqlite.misfit' = 'null' to read such cells as NULL, or 'sqlite.columns.%s' = 'STRING' to read the column as text",
 		e.Table, e.Column, e.Key, e.Held, e.Value, e.Type.AsNullable(), e.Column)
 }

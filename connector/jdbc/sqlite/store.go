@@ -154,7 +154,7 @@ func (s *Store) Describe(c *Conn, name string, sample bool) (*TableInfo, error) 
 			col.Declared = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(col.Declared), "GENERATED ALWAYS"))
 		}
 		var known bool
-		if col.Type, known = ReadType(col.Declared); !known {
+		if col.Type, known = ReadType(col.Declared); !known || t.View && inferredName(col.Declared) {
 			col.Type = types.Type{}
 		}
 		if s.asText(name, col.Name) {
@@ -237,7 +237,18 @@ func (s *Store) finishKey(c *Conn, t *TableInfo, keys map[int64]string, without 
 	return nil
 }
 
-// sampleTypes gives the columns that declare no type the one their first rows have.
+// inferredName reports whether a view's column may have the type only because SQLite names the affinity of
+// an expression so: nobody declared it, and it binds no value.
+func inferredName(declared string) bool {
+	switch declared {
+	case "INT", "NUM", "REAL", "TEXT", "BLOB":
+		return true
+	}
+	return false
+}
+
+// sampleTypes gives the columns that declare no type the one their first rows have, or that of the
+// affinity where they have none.
 func sampleTypes(c *Conn, t *TableInfo) error {
 	var exprs []string
 	var at []int
@@ -277,6 +288,14 @@ func sampleTypes(c *Conn, t *TableInfo) error {
 			return n > 0 && n == len(kinds)
 		}
 		notNull := col.Type.NotNull
+		if len(kinds) == 0 && t.View && inferredName(col.Declared) {
+			col.Type, _ = ReadType(map[string]string{"INT": "BIGINT", "NUM": "REAL", "REAL": "REAL"}[col.Declared])
+			if col.Type.Kind == types.Null {
+				col.Type = types.String()
+			}
+			col.Type.NotNull = notNull
+			continue
+		}
 		switch {
 		case only("integer"):
 			col.Type = types.Of(types.BigInt)
