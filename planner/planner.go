@@ -111,6 +111,9 @@ func CreateTable(ctx context.Context, s *sqlparse.CreateTable, env *Env) (connec
 	return b.CreateTable(s)
 }
 
+// CheckName refuses the name of an object to create that is empty or reserved; what says what it names.
+func CheckName(name sqlparse.Ident, what string) error { return bind.CheckName(name, what) }
+
 // closeTables closes what binding has opened to look at; nothing was written through it.
 func closeTables(b *bind.Binder) { _ = b.Close() }
 

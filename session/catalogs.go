@@ -16,7 +16,7 @@ func (s *Session) createCatalog(ctx context.Context, st *sqlparse.CreateCatalog)
 		return nil, err
 	}
 	if st.Name.Name == "" {
-		return nil, refuse(st.Name.Span(), "a catalog needs a name")
+		return nil, refuse(st.Name.Span(), "A catalog needs a name")
 	}
 	if st.IfNotExists {
 		if _, err := s.catalogs.Descriptor(st.Name.Name); err == nil {

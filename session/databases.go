@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/planner"
 	"github.com/sluice-sql/sluice/sqlparse"
 )
 
@@ -23,7 +24,7 @@ func (s *Session) createDatabase(ctx context.Context, st *sqlparse.CreateDatabas
 		return nil, err
 	}
 	in, name := s.databaseName(st.Name)
-	if err := checkName(st.Name.Last(), "database"); err != nil {
+	if err := planner.CheckName(st.Name.Last(), "database"); err != nil {
 		return nil, err
 	}
 	c, err := s.catalogs.Catalog(ctx, in)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
@@ -65,20 +64,6 @@ func tableOptions(f connector.Factory) []connector.Option {
 		declared = append(declared, f.Options()...)
 	}
 	return declared
-}
-
-// checkName refuses names that are empty or kept for the program's own objects.
-func checkName(id sqlparse.Ident, what string) error {
-	if id.Name == "" {
-		return refuse(id.Span(), "a %s needs a name", what)
-	}
-	low := strings.ToLower(id.Name)
-	for _, p := range []string{"_sluice", ".sluice", "sqlite_"} {
-		if strings.HasPrefix(low, p) {
-			return refuse(id.Span(), "names beginning with %s are reserved", p)
-		}
-	}
-	return nil
 }
 
 // identify completes a written name with the current catalog and database.

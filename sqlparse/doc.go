@@ -11,8 +11,9 @@
 // Nodes are sealed: [Statement], [Query], [TableExpr], [Expr] and [TypeName] are
 // implemented here only, so a switch over them can be complete. Each feature is
 // one file holding its nodes, their parsing and their printing; ast.go holds
-// what they share, statements.go the table of all statement forms, lex.go and
-// split.go the one lexer. The package imports nothing of the project.
+// what they share, statements.go the table of all statement forms. lex.go cuts
+// a statement into tokens, split.go a script into statements; where literals, names
+// and comments end both learn from scan.go. The package imports nothing of the project.
 //
 // Chains such as a AND b AND c lean to the left and are at most [MaxChain] long,
 // all else nests at most [MaxDepth] deep: recursion in a consumer is safe.

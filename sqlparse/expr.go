@@ -223,22 +223,19 @@ func (*Collection) expr() {}
 func (*Case) expr()       {}
 func (*Cast) expr()       {}
 
-// Operands flattens a chain of one operator, a AND b AND c: the operands from
-// left to right. e itself is the only one where it is no such Binary.
+// Operands flattens what is joined by one operator, a AND (b AND c) AND d: the
+// operands from left to right. e itself is the only one where it is no such Binary.
 func Operands(e Expr, op Op) []Expr {
-	var right []Expr
-	for {
-		b, ok := e.(*Binary)
-		if !ok || b.Op != op {
-			break
+	var list []Expr
+	stack := []Expr{e}
+	for len(stack) > 0 {
+		e := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		if b, ok := e.(*Binary); ok && b.Op == op {
+			stack = append(stack, b.Right, b.Left)
+			continue
 		}
-		right = append(right, b.Right)
-		e = b.Left
-	}
-	list := make([]Expr, 0, len(right)+1)
-	list = append(list, e)
-	for i := len(right) - 1; i >= 0; i-- {
-		list = append(list, right[i])
+		list = append(list, e)
 	}
 	return list
 }

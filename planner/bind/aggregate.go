@@ -1,8 +1,6 @@
 package bind
 
 import (
-	"strings"
-
 	"github.com/sluice-sql/sluice/expr"
 	"github.com/sluice-sql/sluice/planner/plan"
 	"github.com/sluice-sql/sluice/sqlparse"
@@ -149,7 +147,7 @@ func (c *exprCtx) groupKeys(g *sqlparse.GroupBy, items []selectItem) (keys []exp
 			}
 			k, err := c.expr(e)
 			if err != nil {
-				return nil, groupAlias(err, e, items)
+				return nil, c.groupAlias(err, e, items)
 			}
 			add(k)
 		}
@@ -158,10 +156,10 @@ func (c *exprCtx) groupKeys(g *sqlparse.GroupBy, items []selectItem) (keys []exp
 }
 
 // groupAlias adds to the error for an unknown column that the name is an alias, which GROUP BY does not see.
-func groupAlias(err error, e sqlparse.Expr, items []selectItem) error {
+func (c *exprCtx) groupAlias(err error, e sqlparse.Expr, items []selectItem) error {
 	ref, ok := e.(*sqlparse.ColumnRef)
 	se, isSQL := err.(*sqlparse.Error)
-	if !ok || !isSQL || len(ref.Parts) != 1 || !strings.Contains(se.Msg, "not found") {
+	if !ok || !isSQL || len(ref.Parts) != 1 || len(c.scope.lookup(ref)) > 0 {
 		return err
 	}
 	for i, it := range items {

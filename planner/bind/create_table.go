@@ -56,13 +56,25 @@ func (b *Binder) CreateTable(s *sqlparse.CreateTable) (connector.ObjectIdentifie
 	return t.id, t.table, err
 }
 
+// CheckName refuses the name of an object to create that is empty or begins as those of the program's and
+// the stores' own objects do.
+func CheckName(name sqlparse.Ident, what string) error {
+	if name.Name == "" {
+		return errAt(name.Span(), "A %s needs a name", what)
+	}
+	for _, p := range [...]string{"_sluice", ".sluice", "sqlite_"} {
+		if strings.HasPrefix(strings.ToLower(name.Name), p) {
+			return errAt(name.Span(), "A name beginning with %s is reserved", p)
+		}
+	}
+	return nil
+}
+
 // createTarget resolves all of a CREATE TABLE but its columns and key.
 func (b *Binder) createTarget(s *sqlparse.CreateTable) (*target, error) {
 	t := &target{id: b.identify(s.Name), places: map[string]sqlparse.Span{}}
-	for _, p := range [...]string{"_sluice", ".sluice", "sqlite_"} {
-		if strings.HasPrefix(strings.ToLower(t.id.Object), p) {
-			return nil, errAt(s.Name.Last().Span(), "A name beginning with %s is reserved", p)
-		}
+	if err := CheckName(s.Name.Last(), "table"); err != nil {
+		return nil, err
 	}
 	if err := b.catalogs.CheckDatabase(b.ctx, t.id.Catalog, t.id.Database); err != nil {
 		return nil, atName(err, s.Name)

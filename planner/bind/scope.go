@@ -103,10 +103,7 @@ func (s *scope) ref(i int, at sqlparse.Span) expr.Expr {
 // resolve finds the column that a name means.
 func (s *scope) resolve(ref *sqlparse.ColumnRef) (expr.Expr, error) {
 	last := ref.Parts[len(ref.Parts)-1]
-	found, err := s.lookup(ref)
-	if err != nil {
-		return nil, err
-	}
+	found := s.lookup(ref)
 	switch {
 	case len(found) == 1:
 		return s.ref(found[0], ref.Span()), nil
@@ -114,7 +111,7 @@ func (s *scope) resolve(ref *sqlparse.ColumnRef) (expr.Expr, error) {
 		return nil, s.ambiguous(last, found)
 	}
 	for p := s.parent; p != nil; p = p.parent {
-		if f, err := p.lookup(ref); err == nil && len(f) > 0 {
+		if len(p.lookup(ref)) > 0 {
 			return nil, withHint(errAt(ref.Span(), "Correlated subqueries are not supported yet: column '%s' belongs to the enclosing query", pathText(ref.Parts)),
 				"write the subquery as a join")
 		}
@@ -122,11 +119,11 @@ func (s *scope) resolve(ref *sqlparse.ColumnRef) (expr.Expr, error) {
 	return nil, s.notFound(ref)
 }
 
-// lookup returns the columns that a name may mean; an error says that they are in no known table.
-func (s *scope) lookup(ref *sqlparse.ColumnRef) ([]int, error) {
+// lookup returns the columns that a name may mean.
+func (s *scope) lookup(ref *sqlparse.ColumnRef) []int {
 	last := ref.Parts[len(ref.Parts)-1]
 	if len(ref.Parts) == 1 {
-		return s.find(last.Name), nil
+		return s.find(last.Name)
 	}
 	tables := s.tablesOf(ref.Parts[:len(ref.Parts)-1])
 	var found []int
@@ -137,7 +134,7 @@ func (s *scope) lookup(ref *sqlparse.ColumnRef) ([]int, error) {
 			}
 		}
 	}
-	return found, nil
+	return found
 }
 
 func (s *scope) ambiguous(name sqlparse.Ident, found []int) error {

@@ -132,7 +132,7 @@ func (b *Binder) where(in plan.Node, sc *scope, e sqlparse.Expr) (plan.Node, err
 		}
 		return attached(&in, a)
 	}
-	for _, part := range conjuncts(e) {
+	for _, part := range sqlparse.Operands(e, sqlparse.OpAnd) {
 		c.truth = true
 		x, err := c.condition(part, "WHERE")
 		if err != nil {
@@ -142,22 +142,6 @@ func (b *Binder) where(in plan.Node, sc *scope, e sqlparse.Expr) (plan.Node, err
 	}
 	flush()
 	return in, nil
-}
-
-// conjuncts returns the operands of a chain of AND, in order.
-func conjuncts(e sqlparse.Expr) []sqlparse.Expr {
-	var out []sqlparse.Expr
-	stack := []sqlparse.Expr{e}
-	for len(stack) > 0 {
-		e := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if b, ok := e.(*sqlparse.Binary); ok && b.Op == sqlparse.OpAnd {
-			stack = append(stack, b.Right, b.Left)
-			continue
-		}
-		out = append(out, e)
-	}
-	return out
 }
 
 // selectItems binds the select list.

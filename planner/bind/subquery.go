@@ -239,20 +239,3 @@ func joinIn(in plan.Node, x expr.Expr, values, counts plan.Node, at expr.Span) (
 		no)
 	return c, value, build.err
 }
-
-// callBuilder builds nested calls, keeping the first error.
-type callBuilder struct {
-	at  expr.Span
-	err error
-}
-
-func (b *callBuilder) call(name string, args ...expr.Expr) expr.Expr {
-	if b.err != nil {
-		return nil
-	}
-	x, err := expr.NewCall(name, args, b.at)
-	if err != nil {
-		b.err = err
-	}
-	return x
-}

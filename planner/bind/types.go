@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 
@@ -75,11 +76,12 @@ func intervalUnit(unit string, precision int) string {
 	return unit + "(" + strconv.Itoa(precision) + ")"
 }
 
-// typeError is the error for a type whose numbers are out of range; the text repeats nothing of the type.
+// typeError is the error for a type whose numbers are out of range; the text repeats nothing of the type,
+// which ParseType puts around what is wrong with it.
 func typeError(at sqlparse.Span, err error) error {
-	msg := err.Error()
-	if i := strings.Index(msg, `": `); i >= 0 {
-		msg = msg[i+3:]
+	if inner := errors.Unwrap(err); inner != nil {
+		err = inner
 	}
+	msg := err.Error()
 	return errAt(at, "%s", strings.ToUpper(msg[:1])+msg[1:])
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
-	"github.com/sluice-sql/sluice/expr"
 	"github.com/sluice-sql/sluice/hooks"
 	"github.com/sluice-sql/sluice/job"
 	"github.com/sluice-sql/sluice/planner/plan"
@@ -209,7 +208,7 @@ func (l *lowering) values(n *plan.Values) int {
 // one subtask, and a right join is a left join with its sides exchanged.
 func (l *lowering) join(n *plan.Join) (int, error) {
 	if n.Kind == job.Right {
-		return l.node(swapped(n))
+		return l.node(plan.Swap(n))
 	}
 	left, err := l.node(n.Left)
 	if err != nil {
@@ -225,28 +224,4 @@ func (l *lowering) join(n *plan.Join) (int, error) {
 	}
 	spec := &job.Join{Kind: n.Kind, LeftKeys: job.Exprs(n.LeftKeys), RightKeys: job.Exprs(n.RightKeys), Residual: job.Expr{Expr: n.Residual}}
 	return l.add(spec, n.Schema().Columns, p, input{from: left, kind: job.Forward}, input{from: right, kind: job.Broadcast}), nil
-}
-
-// swapped is a right join as a left join, its columns put back in order.
-func swapped(n *plan.Join) plan.Node {
-	lw, rw := plan.Width(n.Left), plan.Width(n.Right)
-	residual := n.Residual
-	if residual != nil {
-		residual = expr.Remap(residual, func(i int) int {
-			if i < lw {
-				return i + rw
-			}
-			return i - lw
-		})
-	}
-	j := plan.NewJoin(job.Left, n.Right, n.Left, n.RightKeys, n.LeftKeys, residual)
-	exprs, names := make([]expr.Expr, lw+rw), make([]string, lw+rw)
-	for i := range exprs {
-		from := i + rw
-		if i >= lw {
-			from = i - lw
-		}
-		exprs[i], names[i] = plan.ColumnOf(j, from), n.Schema().Columns[i].Name
-	}
-	return plan.NewProject(j, exprs, names)
 }

@@ -17,24 +17,5 @@ func buildSmallSide(n plan.Node, _ *expr.Env) (plan.Node, bool) {
 	if l < 0 || r >= 0 && r <= l {
 		return n, false
 	}
-	lw, rw := plan.Width(j.Left), plan.Width(j.Right)
-	residual := j.Residual
-	if residual != nil {
-		residual = expr.Remap(residual, func(i int) int {
-			if i < lw {
-				return i + rw
-			}
-			return i - lw
-		})
-	}
-	s := plan.NewJoin(job.Inner, j.Right, j.Left, j.RightKeys, j.LeftKeys, residual)
-	exprs, names := make([]expr.Expr, lw+rw), j.Schema().Names()
-	for i := range exprs {
-		from := i + rw
-		if i >= lw {
-			from = i - lw
-		}
-		exprs[i] = plan.ColumnOf(s, from)
-	}
-	return plan.NewProject(s, exprs, names), true
+	return plan.Swap(j), true
 }

@@ -16,7 +16,7 @@ func filterThroughAggregate(n plan.Node, _ *expr.Env) (plan.Node, bool) {
 	if !ok || len(a.Keys) == 0 {
 		return n, false
 	}
-	move, stay := split(conjunctsOf(f), func(c expr.Expr) bool {
+	move, stay := split(plan.Conjuncts(f.Condition), func(c expr.Expr) bool {
 		cols := expr.Columns(c)
 		for _, i := range cols {
 			if i >= len(a.Keys) || !pure(a.Keys[i]) {

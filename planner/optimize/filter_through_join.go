@@ -23,7 +23,7 @@ func filterThroughJoin(n plan.Node, env *expr.Env) (plan.Node, bool) {
 	toLeft, toRight := inner || j.Kind == job.Left, inner || j.Kind == job.Right
 	var left, right, stay, residual []expr.Expr
 	lk, rk := j.LeftKeys, j.RightKeys
-	for _, c := range conjunctsOf(f) {
+	for _, c := range plan.Conjuncts(f.Condition) {
 		side := plan.Sides(c, width)
 		switch {
 		case !pure(c):

@@ -5,9 +5,6 @@ import (
 	"github.com/sluice-sql/sluice/planner/plan"
 )
 
-// conjunctsOf returns the conjuncts of a filter in order.
-func conjunctsOf(f *plan.Filter) []expr.Expr { return plan.Conjuncts(f.Condition) }
-
 // split parts conjuncts into those that move below the filter's input and those that stay. One that may
 // fail moves only if all before it do: they keep it from rows it must not meet.
 func split(conds []expr.Expr, moves func(expr.Expr) bool) (move, stay []expr.Expr) {
@@ -63,7 +60,7 @@ func filterThroughProject(n plan.Node, _ *expr.Env) (plan.Node, bool) {
 	if !ok {
 		return n, false
 	}
-	move, stay := split(conjunctsOf(f), func(c expr.Expr) bool {
+	move, stay := split(plan.Conjuncts(f.Condition), func(c expr.Expr) bool {
 		for _, i := range expr.Columns(c) {
 			if !pure(p.Exprs[i]) {
 				return false

@@ -17,7 +17,7 @@ func filterToScan(n plan.Node, _ *expr.Env) (plan.Node, bool) {
 		return n, false
 	}
 	filters := s.Filters
-	for _, c := range conjunctsOf(f) {
+	for _, c := range plan.Conjuncts(f.Condition) {
 		if !pure(c) {
 			continue
 		}

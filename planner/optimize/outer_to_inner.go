@@ -18,7 +18,7 @@ func outerToInner(n plan.Node, _ *expr.Env) (plan.Node, bool) {
 	}
 	width := plan.Width(j.Left)
 	noLeft, noRight := j.Kind == job.Right || j.Kind == job.Full, j.Kind == job.Left || j.Kind == job.Full
-	for _, c := range conjunctsOf(f) {
+	for _, c := range plan.Conjuncts(f.Condition) {
 		// Only what stands before the first conjunct that may fail: that one would have met the rows.
 		if !pure(c) {
 			break
