@@ -14,6 +14,7 @@ import (
 
 	"github.com/sluice-sql/sluice/connector/jdbc/sqlite"
 	"github.com/sluice-sql/sluice/expr"
+	"github.com/sluice-sql/sluice/session"
 	"github.com/sluice-sql/sluice/types"
 )
 
@@ -99,4 +100,24 @@ func TestSQLiteTypes(t *testing.T) {
 		fmt.Fprintf(&b, "| %s | %s |\n", declared, read)
 	}
 	check(t, "sqlite.md", b.String())
+}
+
+func TestOptions(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("# Options\n\nPrinted from the table of options in package `session`. `SET 'key' = 'value';` sets one, `RESET 'key';`\n" +
+		"takes that back, `SET;` lists them, `SET 'key';` describes one. Keys of Flink that tune its cluster are\n" +
+		"taken and have no effect; every other key is refused.\n\n" +
+		"| key | values | default | acts on | what it is for |\n|---|---|---|---|---|\n")
+	for _, o := range session.Options() {
+		require.NotEmpty(t, o.Doc, o.Key)
+		doc, preset := o.Doc, o.Default
+		if o.Fixed {
+			doc += " So far all values mean the same."
+		}
+		if preset == "" {
+			preset = "(empty)"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", o.Key, cell(o.Values()), cell(preset), o.Scope, cell(doc))
+	}
+	check(t, "options.md", b.String())
 }

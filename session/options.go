@@ -34,8 +34,18 @@ type Option struct {
 	// Allowed are the values of an Enum.
 	Allowed []string
 	Doc     string
+	// Fixed says that all values allowed so far mean the same.
+	Fixed bool
 	// check returns the value as it is kept, or what is wrong with it.
 	check func(value string) (string, error)
+}
+
+// Values is what the option takes: its type, or the values of an Enum.
+func (o Option) Values() string {
+	if o.Allowed == nil {
+		return o.Type
+	}
+	return strings.Join(o.Allowed, ", ")
 }
 
 // Keys of the options that code asks for by name.
@@ -59,7 +69,7 @@ const (
 // and documentation are printed from.
 func Options() []Option {
 	return []Option{
-		{Key: keyRuntimeMode, Type: "Enum", Scope: ScopeJob, Default: "automatic", Allowed: []string{"automatic", "batch"}, check: checkRuntimeMode,
+		{Key: keyRuntimeMode, Type: "Enum", Scope: ScopeJob, Default: "automatic", Allowed: []string{"automatic", "batch"}, Fixed: true, check: checkRuntimeMode,
 			Doc: "How jobs run. automatic is batch when every source is bounded."},
 		{Key: keyParallelism, Type: "Integer", Scope: ScopeJob, Default: "the number of cores", check: integer(1, 1024),
 			Doc: "How many tasks an operator may run as."},
@@ -77,13 +87,13 @@ func Options() []Option {
 			Doc: "Whether plans are optimised. Off, the same rows come, more slowly."},
 		{Key: keyMaxColumnWidth, Type: "Integer", Scope: ScopeShell, Default: "30", check: integer(1, 1<<20),
 			Doc: "Columns of the screen that a value may take on a terminal."},
-		{Key: keyDMLSync, Type: "Enum", Scope: ScopeShell, Default: "auto", Allowed: []string{"auto", "true"}, check: checkDMLSync,
+		{Key: keyDMLSync, Type: "Enum", Scope: ScopeShell, Default: "auto", Allowed: []string{"auto", "true"}, Fixed: true, check: checkDMLSync,
 			Doc: "Whether INSERT and CREATE TABLE AS wait for their job. In batch mode they always do."},
 		{Key: keyZone, Type: "Zone", Scope: ScopeJob, Default: "the machine's zone", check: checkZone,
 			Doc: "The session's time zone: a name such as Europe/Berlin, or an offset such as +02:00."},
 		{Key: keyAtomicity, Type: "Boolean", Scope: ScopePlanner, Default: "true", Allowed: []string{"true", "false"}, check: boolean,
 			Doc: "Whether a CREATE TABLE AS whose target cannot be all or nothing is refused."},
-		{Key: keyDialect, Type: "Enum", Scope: ScopePlanner, Default: "default", Allowed: []string{"default"}, check: oneOf("default"),
+		{Key: keyDialect, Type: "Enum", Scope: ScopePlanner, Default: "default", Allowed: []string{"default"}, Fixed: true, check: oneOf("default"),
 			Doc: "The SQL dialect."},
 	}
 }
@@ -345,23 +355,32 @@ func (o *options) row(key string) []any {
 		return []any{key, "", "not set, has no effect here"}
 	}
 	v, _ := o.value(key)
+	note := "default"
 	if _, ok := o.set[key]; ok {
-		return []any{key, v, ""}
+		note = ""
 	}
-	return []any{key, v, "default"}
+	if opt, _ := o.lookup(key); opt.Fixed {
+		note = "no choice yet"
+	}
+	return []any{key, v, note}
 }
 
-// showOption gives one option.
+// showOption gives one option and what it is for.
 func (s *Session) showOption(key *sqlparse.Literal) (*Result, error) {
 	o := s.options
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if _, known := o.lookup(key.Text); !known && !o.isIdle(key.Text) {
+	opt, known := o.lookup(key.Text)
+	if !known && !o.isIdle(key.Text) {
 		u := o.unknown(key.Text)
 		return nil, &sqlparse.Error{Span: key.Span(), Msg: u.msg, Hint: u.hint}
 	}
-	m := newMetadata("key", "value", "note")
-	m.add(o.row(key.Text)...)
+	values := ""
+	if known {
+		values = opt.Values()
+	}
+	m := newMetadata("key", "value", "note", "values", "description")
+	m.add(append(o.row(key.Text), values, opt.Doc)...)
 	return m.result(), nil
 }
 
