@@ -22,7 +22,7 @@ var house = []struct {
 	imports string
 }{
 	{"types", ""},
-	{"sqlparse", ""},
+	{"sqlparse", "types"},
 	{"column", "types"},
 	{"expr", "types column"},
 	{"connector", "types column expr"},

@@ -6,6 +6,8 @@ import (
 	"sort"
 	"strings"
 	"sync"
+
+	"github.com/sluice-sql/sluice/types"
 )
 
 // Option declares one key of a connector's, format's or catalog's WITH clause.
@@ -130,7 +132,7 @@ var (
 		return regexp.MustCompile(`(://[^/?#:@\s]*):[^/?#@\s]*@`)
 	})
 	urlParam = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)((?:password|passwd|pwd|secret|token|api-?key|access-?key|sslpassword|passphrase)=)[^&;\s']*`)
+		return regexp.MustCompile(`(?i)((?:password|passwd|pwd|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|credentials?|passphrase)=)[^&;\s']*`)
 	})
 )
 
@@ -148,34 +150,8 @@ func contains(list []string, s string) bool {
 	return false
 }
 
-// Closest returns the candidate nearest to name by edit distance, blind to case, or "" when none is
-// near enough to be what was meant: more than half of the name must be right.
+// Closest returns the candidate nearest to name by edits, blind to case, or "" when none is near enough to
+// be what was meant.
 func Closest(name string, candidates []string) string {
-	best, bestD := "", 1+len(name)/3
-	low := strings.ToLower(name)
-	for _, c := range candidates {
-		if d := editDistance(low, strings.ToLower(c)); 2*d <= len(name) && (d < bestD || d == bestD && best == "") {
-			best, bestD = c, d
-		}
-	}
-	return best
-}
-
-func editDistance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		prev := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := prev
-			if a[i-1] != b[j-1] {
-				cost = 1 + min(prev, row[j], row[j-1])
-			}
-			prev, row[j] = row[j], cost
-		}
-	}
-	return row[len(b)]
+	return types.Nearest(name, candidates, 1+len(name)/3)
 }

@@ -154,11 +154,32 @@ func runEveryWay(t *testing.T, path string, list []way) {
 
 var jobID = regexp.MustCompile(`\b[0-9a-f]{32}\b`)
 
+// split cuts a script into its statements; those before an error are returned with it.
+func split(text string) (list []sqlparse.StatementText, err error) {
+	var s sqlparse.Splitter
+	s.Feed(text)
+	for {
+		t, ok, err := s.Next()
+		if err == nil && !ok {
+			if t, ok, err = s.Finish(); err == nil && !ok {
+				return list, nil
+			}
+		}
+		if err != nil {
+			e := *err.(*sqlparse.Error)
+			e.Span.Start += t.Offset
+			e.Span.End += t.Offset
+			return list, &e
+		}
+		list = append(list, t)
+	}
+}
+
 // script runs statements until one fails and returns what they gave.
 func (w *world) script(t *testing.T, input string, unordered bool) string {
 	t.Helper()
 	var b strings.Builder
-	texts, splitErr := sqlparse.Split(strings.ReplaceAll(input, "$TMP", w.tmp))
+	texts, splitErr := split(strings.ReplaceAll(input, "$TMP", w.tmp))
 	for _, text := range texts {
 		out, err := w.statement(t, session.Text{SQL: text.Text, Line: text.Line, Column: text.Column}, unordered)
 		b.WriteString(out)

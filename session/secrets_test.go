@@ -12,6 +12,7 @@ import (
 	memorycatalog "github.com/sluice-sql/sluice/catalog/memory"
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/session"
+	"github.com/sluice-sql/sluice/sqlparse"
 )
 
 // vault is a catalog type with a secret. It cannot be opened with the password "wrong-password", and
@@ -106,5 +107,14 @@ func TestSecretsOverlap(t *testing.T) {
 	w.script(t, "CREATE CATALOG v WITH ('type'='vault', 'user'='pass-', 'password'='pass-word-long'); CREATE CATALOG v3 WITH ('type'='vault', 'user'='word-', 'password'='-long-tail')", false)
 	for range 20 { // the order of a map
 		require.Contains(t, w.script(t, "SHOW TABLES FROM v.`default`", false), "connection lost (password ****)")
+	}
+}
+
+// What makes a key secret in SQL makes a parameter of a URL secret wherever it is printed.
+func TestSecretWordsAgree(t *testing.T) {
+	for _, word := range []string{"password", "passwd", "pwd", "passphrase", "secret", "token", "apikey", "api-key", "api_key",
+		"accesskey", "access-key", "access_key", "privatekey", "private-key", "private_key", "credential", "sslpassword"} {
+		require.True(t, sqlparse.IsSecretKey(word), word)
+		require.Equal(t, "jdbc:x://h?user=u&"+word+"=****", connector.ScrubURL("jdbc:x://h?user=u&"+word+"=hunter2"))
 	}
 }

@@ -113,7 +113,9 @@ func families() []family {
 			{"SHOW JOBS", func(s *Session, _ context.Context, _ *execution) (*Result, error) { return s.showJobs() }},
 		}},
 		{"SET 'key' = 'value' / SET / RESET", "set, list or reset options; SET 'key' describes one", []statement{
-			{"SET", func(s *Session, _ context.Context, x *execution) (*Result, error) { return s.set(x.stmt.(*sqlparse.Set)) }},
+			{"SET", func(s *Session, _ context.Context, x *execution) (*Result, error) {
+				return s.set(x.stmt.(*sqlparse.Set))
+			}},
 			{"RESET", func(s *Session, _ context.Context, x *execution) (*Result, error) {
 				return s.reset(x.stmt.(*sqlparse.Reset))
 			}},

@@ -30,7 +30,7 @@ func BenchmarkSplitInsert(b *testing.B) {
 	text := bigInsert(20<<20) + ";"
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if list, err := Split(text); err != nil || len(list) != 1 {
+		if list, err := split(text); err != nil || len(list) != 1 {
 			b.Fatal(err)
 		}
 	}
@@ -43,7 +43,7 @@ func BenchmarkSplitLines(b *testing.B) {
 	}
 	b.SetBytes(int64(len(text)))
 	for b.Loop() {
-		if _, err := Split(text); err != nil {
+		if _, err := split(text); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -1,8 +1,8 @@
 // Package sqlparse turns the text of Flink SQL into statement trees and back.
 //
-// [Split] and [Splitter] cut a script into statements, [Parse] makes the tree
+// [Splitter] cuts a script into statements, [Parse] makes the tree
 // of one statement, [Print] writes a tree as canonical one-line SQL that parses
-// to an equal tree again ([Equal] ignores positions). [Walk] visits a tree.
+// to an equal tree again. [Walk] visits a tree.
 //
 // Every node knows the bytes it was read from ([Node].Span, offsets into the
 // statement's text). Everything that is wrong with a text is an [*Error] with
@@ -13,7 +13,8 @@
 // one file holding its nodes, their parsing and their printing; ast.go holds
 // what they share, statements.go the table of all statement forms. lex.go cuts
 // a statement into tokens, split.go a script into statements; where literals, names
-// and comments end both learn from scan.go. The package imports nothing of the project.
+// and comments end both learn from scan.go. Of the project the package
+// imports only types, for the nearest word.
 //
 // Chains such as a AND b AND c lean to the left and are at most [MaxChain] long,
 // all else nests at most [MaxDepth] deep: recursion in a consumer is safe.

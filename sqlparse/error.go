@@ -9,16 +9,11 @@ import (
 )
 
 // Error is something wrong with a piece of SQL text. Span counts bytes of the
-// statement's text (of the whole text in errors of Split).
+// statement's text (of the whole text in errors of a Splitter).
 type Error struct {
 	Span Span
 	Msg  string
 	Hint string // what to do about it; may be empty
-}
-
-// Errorf makes an Error about the given bytes.
-func Errorf(s Span, format string, args ...any) *Error {
-	return &Error{Span: s, Msg: fmt.Sprintf(format, args...)}
 }
 
 // Error returns the message and the hint, without a position.

@@ -28,14 +28,14 @@ func TestGraft(t *testing.T) {
 		})
 	}
 	for _, text := range corpus(t) {
-		list, _ := Split(text)
+		list, _ := split(text)
 		for _, s := range list {
 			if st, err := Parse(s.Text); err == nil {
 				statements = append(statements, s.Text)
 				collect(st)
 			}
 		}
-		if e, err := ParseExpr(text); err == nil {
+		if e, err := parseExpr(text); err == nil {
 			statements = append(statements, "select "+Print(e)+" from t")
 			collect(e)
 		}
@@ -49,7 +49,7 @@ func TestGraft(t *testing.T) {
 		text := Print(st)
 		again, err := Parse(text)
 		require.NoError(t, err, text)
-		require.True(t, Equal(st, again), "%s\nis not the same as\n%s", text, Print(again))
+		require.True(t, equal(st, again), "%s\nis not the same as\n%s", text, Print(again))
 	}
 }
 

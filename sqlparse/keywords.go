@@ -118,17 +118,8 @@ func lookupKeyword(word string) (kw string, reserved bool) {
 	return k.name, k.reserved
 }
 
-// IsReserved reports whether a word must be back-quoted to be a name.
-func IsReserved(word string) bool {
+// isReserved reports whether a word must be back-quoted to be a name.
+func isReserved(word string) bool {
 	_, reserved := lookupKeyword(word)
 	return reserved
-}
-
-// Keywords returns all keywords of the grammar, in no order, for completion.
-func Keywords() []string {
-	list := make([]string, 0, len(keywords))
-	for w := range keywords {
-		list = append(list, w)
-	}
-	return list
 }

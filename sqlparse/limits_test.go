@@ -71,7 +71,7 @@ func TestNestingLimit(t *testing.T) {
 			out := Print(s)
 			again, err := Parse(out)
 			require.NoError(t, err, out)
-			require.True(t, Equal(s, again), out)
+			require.True(t, equal(s, again), out)
 		}
 	}
 	_, err := Parse(nest("", "(", "1", ")", 990))
@@ -100,7 +100,7 @@ func TestChainLimit(t *testing.T) {
 		out := Print(s)
 		again, err := Parse(out)
 		require.NoError(t, err, c.next)
-		require.True(t, Equal(s, again))
+		require.True(t, equal(s, again))
 		n := 0
 		Walk(s, func(Node) bool { n++; return true })
 		require.Greater(t, n, 49_000)
@@ -117,7 +117,7 @@ func TestChainLimit(t *testing.T) {
 }
 
 func TestOperands(t *testing.T) {
-	e, err := ParseExpr("a and (b or c) and d and not e")
+	e, err := parseExpr("a and (b or c) and d and not e")
 	require.NoError(t, err)
 	var got []string
 	for _, o := range Operands(e, OpAnd) {
@@ -151,7 +151,7 @@ func TestSizeLimits(t *testing.T) {
 
 	huge := "select '" + strings.Repeat("x", MaxStatement) + "'"
 	require.Contains(t, parseError(t, huge).Msg, "more than 64 MiB")
-	list, err := Split("select 1;" + huge + ";")
+	list, err := split("select 1;" + huge + ";")
 	require.Len(t, list, 1)
 	require.ErrorContains(t, err, "more than 64 MiB")
 	// An endless literal does not fill the memory before it is refused.

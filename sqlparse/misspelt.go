@@ -1,6 +1,13 @@
 package sqlparse
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/sluice-sql/sluice/types"
+)
+
+// nearest is the word that s differs from by two edits at most.
+func nearest(s string, words []string) string { return types.Nearest(s, words, 2) }
 
 // clauseWords are the keywords that a word inside a statement may have been meant
 // for.
@@ -55,11 +62,11 @@ func nearKeyword(t token) string {
 	if t.kind != tokWord || t.reserved || len(t.text) < 3 {
 		return ""
 	}
-	s := Nearest(t.text, strings.Fields(clauseWords))
-	if s != "" && len(t.text) <= 5 && distance(upperASCII(t.text), s) > 1 {
-		return ""
+	most := 2
+	if len(t.text) <= 5 {
+		most = 1
 	}
-	return s
+	return types.Nearest(t.text, strings.Fields(clauseWords), most)
 }
 
 // typeWords are the names of the data types.
@@ -69,4 +76,4 @@ VARBINARY BYTES DATE TIME TIMESTAMP TIMESTAMP_LTZ INTERVAL ARRAY MULTISET MAP RO
 
 // NearestType returns the name of the data type that a name may have been meant
 // for, or "".
-func NearestType(name string) string { return Nearest(name, strings.Fields(typeWords)) }
+func NearestType(name string) string { return nearest(name, strings.Fields(typeWords)) }

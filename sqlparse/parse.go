@@ -20,49 +20,6 @@ func Parse(text string) (Statement, error) {
 	return s, nil
 }
 
-// ParseExpr makes the tree of a lone expression, as it is stored for computed
-// columns and watermarks.
-func ParseExpr(text string) (Expr, error) {
-	p, err := newParser(text)
-	if err != nil {
-		return nil, err
-	}
-	e := p.expr()
-	p.end()
-	if p.err != nil {
-		return nil, p.err
-	}
-	return e, nil
-}
-
-// ParseQuery makes the tree of a lone query, as it is stored for views.
-func ParseQuery(text string) (Query, error) {
-	p, err := newParser(text)
-	if err != nil {
-		return nil, err
-	}
-	q := p.query()
-	p.end()
-	if p.err != nil {
-		return nil, p.err
-	}
-	return q, nil
-}
-
-// ParseType makes the tree of a lone data type.
-func ParseType(text string) (TypeName, error) {
-	p, err := newParser(text)
-	if err != nil {
-		return nil, err
-	}
-	t := p.typeName()
-	p.end()
-	if p.err != nil {
-		return nil, p.err
-	}
-	return t, nil
-}
-
 // parser reads tokens from a lexer. The first error sticks: from then on the
 // current token is the end of the text, so that every loop ends and every
 // method returns soon, with something that is not used.

@@ -326,7 +326,7 @@ func (p *printer) hints(list []Hint) {
 }
 
 func (p *printer) hintName(name string) {
-	if name != "" && isWordStart(name[0]) && scanWord(name, 0) == len(name) && !IsReserved(name) {
+	if name != "" && isWordStart(name[0]) && scanWord(name, 0) == len(name) && !isReserved(name) {
 		p.str(name)
 	} else {
 		p.name(name)

@@ -20,35 +20,6 @@ func (t StatementText) Source(name string) Source {
 	return Source{Name: name, Text: t.Text, Line: t.Line, Column: t.Column}
 }
 
-// Split cuts a script into its statements. A last statement needs no semicolon;
-// what is empty but for comments is left out. A quote or comment that is not
-// closed is an *Error (spans count from the start of text), and the statements
-// before it are returned as well.
-func Split(text string) ([]StatementText, error) {
-	var s Splitter
-	s.Feed(text)
-	var list []StatementText
-	for {
-		t, ok, err := s.Next()
-		if err == nil && !ok {
-			t, ok, err = s.Finish()
-			if err == nil && ok {
-				list = append(list, t)
-			}
-			if err == nil {
-				return list, nil
-			}
-		}
-		if err != nil {
-			e := *err.(*Error)
-			e.Span.Start += t.Offset
-			e.Span.End += t.Offset
-			return list, &e
-		}
-		list = append(list, t)
-	}
-}
-
 // Open says what an input is in the middle of.
 type Open uint8
 

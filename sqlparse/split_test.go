@@ -93,7 +93,7 @@ func splitPieces(text string, r *rand.Rand, max int) ([]StatementText, error) {
 // statements end.
 func checkSplit(t *testing.T, text string) {
 	want, open := splitTokens(text)
-	got, err := Split(text)
+	got, err := split(text)
 	require.Equal(t, open, err != nil, "%q", text)
 	require.Equal(t, want, got, "%q", text)
 	r := rand.New(rand.NewSource(int64(len(text))))
@@ -211,30 +211,30 @@ func TestCases(t *testing.T) {
 		return out
 	}
 	t.Run("C1", func(t *testing.T) {
-		list, err := Split("-- it's; here\n/* ; ' */ SET 'execution.runtime-mode'='batch'; select 123; -- c\n" +
+		list, err := split("-- it's; here\n/* ; ' */ SET 'execution.runtime-mode'='batch'; select 123; -- c\n" +
 			"select '--' as a, 1 as `1--`;\nselect '1;\n';\n-- t\ninsert into mem_t select 'a;b''c';\n;;\n-- end")
 		require.NoError(t, err)
 		require.Equal(t, []string{"SET", "SELECT", "SELECT", "SELECT", "INSERT INTO"}, forms(t, list))
 	})
 	t.Run("C2a", func(t *testing.T) {
 		for _, end := range []string{"", "\n", "\r\n", " -- c"} {
-			list, err := Split("select 1;\ncreate table t as select 2 as x" + end)
+			list, err := split("select 1;\ncreate table t as select 2 as x" + end)
 			require.NoError(t, err)
 			require.Equal(t, []string{"SELECT", "CREATE TABLE AS"}, forms(t, list))
 		}
 	})
 	t.Run("C2b", func(t *testing.T) {
-		list, err := Split("select 1;\nselect 'abc;")
+		list, err := split("select 1;\nselect 'abc;")
 		require.Equal(t, []string{"select 1"}, texts(list))
 		require.Equal(t, Span{17, 18}, err.(*Error).Span)
 	})
 	t.Run("C2c", func(t *testing.T) {
-		list, err := Split("select 1; select /* x;")
+		list, err := split("select 1; select /* x;")
 		require.Equal(t, []string{"select 1"}, texts(list))
 		require.Equal(t, Span{17, 19}, err.(*Error).Span)
 	})
 	t.Run("C3", func(t *testing.T) {
-		list, err := Split("\ufeffselect 7;\r\n-- c\r\nselect 'x\r\ny';\r\n")
+		list, err := split("\ufeffselect 7;\r\n-- c\r\nselect 'x\r\ny';\r\n")
 		require.NoError(t, err)
 		require.Equal(t, []string{"select 7", "select 'x\r\ny'"}, texts(list))
 		s, err := Parse(list[1].Text)
@@ -243,7 +243,7 @@ func TestCases(t *testing.T) {
 	})
 	t.Run("C4", func(t *testing.T) {
 		text := bigInsert(20 << 20)
-		list, err := Split(text + ";")
+		list, err := split(text + ";")
 		require.NoError(t, err)
 		require.Equal(t, []string{"INSERT INTO"}, forms(t, list))
 		e := parseError(t, text+", (1")
@@ -251,14 +251,14 @@ func TestCases(t *testing.T) {
 	})
 	t.Run("C5", func(t *testing.T) {
 		text := "select 1; select nosuch; create table t as select 1 as x;"
-		list, err := Split(text)
+		list, err := split(text)
 		require.NoError(t, err)
 		require.Equal(t, []string{"SELECT", "SELECT", "CREATE TABLE AS"}, forms(t, list))
 		s, err := Parse(list[1].Text)
 		require.NoError(t, err)
 		column := s.(*QueryStatement).Query.(*Select).Items[0].Expr
 		require.Equal(t, "c5.sql:1:18: there is no column nosuch\n  "+text+"\n                   ^^^^^^\n",
-			Errorf(column.Span(), "there is no column %s", "nosuch").Render(Source{Name: "c5.sql", Text: text, Offset: list[1].Offset}))
+			(&Error{Span: column.Span(), Msg: "there is no column nosuch"}).Render(Source{Name: "c5.sql", Text: text, Offset: list[1].Offset}))
 	})
 	t.Run("C6", func(t *testing.T) {
 		s, err := Parse("create table t as select 1 as a, 2 as a")

@@ -35,9 +35,9 @@ func TestData(t *testing.T) {
 			case "parse":
 				return runEach(t, input, func(text string) (Node, error) { s, err := Parse(text); return s, err })
 			case "expr":
-				return runLines(t, input, func(text string) (Node, error) { s, err := ParseExpr(text); return s, err })
+				return runLines(t, input, func(text string) (Node, error) { s, err := parseExpr(text); return s, err })
 			case "type":
-				return runLines(t, input, func(text string) (Node, error) { s, err := ParseType(text); return s, err })
+				return runLines(t, input, func(text string) (Node, error) { s, err := parseType(text); return s, err })
 			case "error":
 				return runErrors(input)
 			case "split":
@@ -60,7 +60,7 @@ func unescape(s string) string {
 
 // runEach parses every statement of a script.
 func runEach(t *testing.T, input string, parse func(string) (Node, error)) string {
-	list, err := Split(input)
+	list, err := split(input)
 	require.NoError(t, err)
 	var b strings.Builder
 	for _, s := range list {
@@ -86,7 +86,7 @@ func roundTrip(t *testing.T, text string, parse func(string) (Node, error)) stri
 	out := Print(n)
 	again, err := parse(out)
 	require.NoError(t, err, "the printed form: %s", out)
-	require.True(t, Equal(n, again), "%s\nis not the same as\n%s", out, Print(again))
+	require.True(t, equal(n, again), "%s\nis not the same as\n%s", out, Print(again))
 	require.Equal(t, out, Print(again))
 	checkSpans(t, n, text)
 	return out + "\n"
@@ -108,7 +108,7 @@ func checkSpans(t *testing.T, n Node, text string) {
 
 // runErrors renders the first error of a script.
 func runErrors(input string) string {
-	list, err := Split(input)
+	list, err := split(input)
 	for _, s := range list {
 		if _, err := Parse(s.Text); err != nil {
 			return err.(*Error).Render(Source{Name: "q.sql", Text: input, Offset: s.Offset})
@@ -122,7 +122,7 @@ func runErrors(input string) string {
 
 func runSplit(input string) string {
 	var b strings.Builder
-	list, err := Split(input)
+	list, err := split(input)
 	for _, s := range list {
 		fmt.Fprintf(&b, "%d:%d +%d %q\n", s.Line, s.Column, s.Offset, s.Text)
 	}

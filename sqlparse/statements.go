@@ -248,7 +248,7 @@ func (p *parser) notAStatement() {
 		next := p.peek(1)
 		e.Span = next.span()
 		e.Msg = "found " + p.found(next) + " behind " + t.kw + ", expected " + oneOf(second)
-		if s := Nearest(next.text, second); s != "" {
+		if s := nearest(next.text, second); s != "" {
 			e.Hint = "did you mean " + t.kw + " " + s + "?"
 		}
 	} else {
@@ -257,7 +257,7 @@ func (p *parser) notAStatement() {
 			word, _, _ := strings.Cut(f.Lead, " ")
 			first = append(first, strings.Split(strings.Trim(word, "{}"), "|")...)
 		}
-		if s := Nearest(t.text, first); s != "" {
+		if s := nearest(t.text, first); s != "" {
 			e.Hint = "did you mean " + s + "?"
 		} else if t.text == "." {
 			e.Hint = hintMetaCommand

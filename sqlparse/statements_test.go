@@ -27,7 +27,7 @@ func leadWords(lead string) string {
 func TestForms(t *testing.T) {
 	parsed := map[string]bool{}
 	for _, text := range corpus(t) {
-		list, _ := Split(text)
+		list, _ := split(text)
 		for _, s := range list {
 			if st, err := Parse(s.Text); err == nil {
 				parsed[st.Form()] = true
@@ -60,22 +60,22 @@ func TestForms(t *testing.T) {
 
 func TestNearest(t *testing.T) {
 	words := []string{"Customer", "orders", "id"}
-	require.Equal(t, "Customer", Nearest("customer", words))
-	require.Equal(t, "Customer", Nearest("custmoer", words))
-	require.Equal(t, "orders", Nearest("order", words))
-	require.Equal(t, "id", Nearest("di", words))
-	require.Equal(t, "", Nearest("x", words))
-	require.Equal(t, "", Nearest("suppliers", words))
+	require.Equal(t, "Customer", nearest("customer", words))
+	require.Equal(t, "Customer", nearest("custmoer", words))
+	require.Equal(t, "orders", nearest("order", words))
+	require.Equal(t, "id", nearest("di", words))
+	require.Equal(t, "", nearest("x", words))
+	require.Equal(t, "", nearest("suppliers", words))
 }
 
 // A list of names that are free although Flink or the grammar uses them, and of
 // some that are not.
 func TestReserved(t *testing.T) {
 	for _, w := range strings.Fields("comment key tables first job name type data status total id title") {
-		require.False(t, IsReserved(w), w)
+		require.False(t, isReserved(w), w)
 	}
 	for _, w := range strings.Fields("select from where Order group user value date timestamp") {
-		require.True(t, IsReserved(w), w)
+		require.True(t, isReserved(w), w)
 	}
 	for w := range keywords {
 		require.LessOrEqual(t, len(w), maxKeyword)

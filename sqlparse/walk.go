@@ -18,15 +18,3 @@ func Walk(n Node, f func(Node) bool) {
 		}
 	}
 }
-
-// WalkExprs is Walk for the expressions below n; queries below expressions and
-// FROM are entered as well, unless f returns false for the Exists, Subquery or
-// In that holds them.
-func WalkExprs(n Node, f func(Expr) bool) {
-	Walk(n, func(n Node) bool {
-		if e, ok := n.(Expr); ok {
-			return f(e)
-		}
-		return true
-	})
-}

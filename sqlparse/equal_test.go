@@ -2,9 +2,8 @@ package sqlparse
 
 import "reflect"
 
-// Equal reports whether two trees are the same but for their spans. It is meant
-// for tests and works without recursion.
-func Equal(a, b Node) bool {
+// equal reports whether two trees are the same but for their spans. It works without recursion.
+func equal(a, b Node) bool {
 	type pair struct{ a, b reflect.Value }
 	pos, span := reflect.TypeFor[Pos](), reflect.TypeFor[Span]()
 	todo := []pair{{reflect.ValueOf(a), reflect.ValueOf(b)}}
