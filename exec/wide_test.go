@@ -33,7 +33,7 @@ func (p *plan) wideBatches() int {
 
 // Where rows are wide, batches have few of them, and memory stays in its bounds.
 func TestWideRows(t *testing.T) {
-	const n = 3000
+	const n = 300
 	wide := strings.Repeat("x", 1<<20)
 	world := func(t *testing.T) *world {
 		w := newWorld(t)
@@ -61,7 +61,7 @@ func TestWideRows(t *testing.T) {
 		"left side":   {func(p *plan) int { return join(p, job.Full, "wide", "ones", key, nil) }, n},
 		"nested loop": {func(p *plan) int { return join(p, job.Left, "ones", "wide", nil, nil) }, n},
 		"residual": {func(p *plan) int {
-			return join(p, job.Left, "ones", "wide", key, call("<", col(1, integer), num(1000)))
+			return join(p, job.Left, "ones", "wide", key, call("<", col(1, integer), num(100)))
 		}, n},
 		"filter": {func(p *plan) int {
 			return p.filter(call("<>", call("MOD", col(1, integer), num(2)), num(0)), join(p, job.Inner, "ones", "wide", key, nil))
