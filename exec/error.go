@@ -19,6 +19,9 @@ type Error struct {
 	Column string
 	Row    int64
 	State  State // the job's final state
+	// Detail is what Msg says of an aborted job behind its cause: what it was waiting for when it was
+	// canceled, and that its clean-up failed.
+	Detail string
 	// Err is what it was made of.
 	Err error
 	// Internal has the details of an internal error, for a bug report; they are no part of the message.

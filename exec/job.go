@@ -411,15 +411,16 @@ func (j *Job) abort(entered []hooks.JobStatusHook, last error) State {
 		e = Error{Msg: errCanceled.Error(), Row: -1, Err: errCanceled}
 		if last != nil {
 			if why := toError(last, "").Msg; !strings.Contains(why, "canceled") {
-				e.Msg += ": " + why
+				e.Detail = ": " + why
 			}
 		}
 	}
 	if len(errs) > 0 {
 		all := errors.Join(errs...)
-		e.Msg += fmt.Sprintf("; the clean-up failed, too: %s", all)
+		e.Detail += fmt.Sprintf("; the clean-up failed, too: %s", all)
 		e.Err = errors.Join(e.Err, all)
 	}
+	e.Msg += e.Detail
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.err = &e

@@ -73,12 +73,16 @@ func (s *Session) fail(x *execution, err error) *Error {
 		column *catalog.ColumnError
 		option *connector.OptionError
 	)
+	ended := errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	switch {
+	case ended && !errors.As(err, &run):
+		e.Msg, e.Canceled = "canceled", true
 	case errors.As(err, &run):
 		table := s.tableOf(x.stmt, run)
 		e.Msg, e.Hint, e.Internal = describeRun(run, table), run.Hint, run.Internal
-		if e.Canceled, e.InDoubt = run.State == exec.Canceled, run.State == exec.InDoubt; e.Canceled {
-			e.Msg = strings.TrimPrefix(e.Msg, "the job was ")
+		e.Canceled, e.InDoubt = run.State == exec.Canceled, run.State == exec.InDoubt
+		if e.Canceled {
+			e.Msg = "canceled" + run.Detail
 		}
 		switch at = spanOf(run.Span); {
 		case at != noPlace || run.Span.Source != 0 || e.Canceled:
@@ -99,8 +103,6 @@ func (s *Session) fail(x *execution, err error) *Error {
 		e.Msg, at = err.Error(), locateColumn(x.stmt, column.Column)
 	case errors.As(err, &option):
 		e.Msg, at = err.Error(), locateOption(x.stmt, option)
-	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
-		e.Msg, e.Canceled = "canceled", true
 	default:
 		e.Msg, at = err.Error(), locateSubject(x.stmt)
 	}
@@ -114,15 +116,6 @@ func (s *Session) fail(x *execution, err error) *Error {
 	e.Line, e.Column = src.Position(at.Start)
 	e.rendered = (&sqlparse.Error{Span: at, Msg: e.Msg, Hint: e.Hint}).Render(src)
 	return e
-}
-
-// canceled is the message of a canceled statement, given that of the error it ended with: "canceled", and
-// what it was waiting for if the error says that.
-func canceled(msg string) string {
-	if strings.Contains(msg, "canceled") {
-		return "canceled"
-	}
-	return "canceled: " + msg
 }
 
 // renderPlain is the form of an error without a source line.

@@ -164,8 +164,8 @@ func (s *Session) Execute(ctx context.Context, t Text) (*Result, error) {
 		e := s.fail(x, err)
 		// What failed after a cancel failed because of it; a job says itself how it ended.
 		var ended *exec.Error
-		if ctx.Err() != nil && !errors.As(err, &ended) {
-			e.Canceled, e.Msg = true, canceled(e.Msg)
+		if ctx.Err() != nil && !e.Canceled && !errors.As(err, &ended) {
+			e.Canceled, e.Msg = true, "canceled: "+e.Msg
 		}
 		return nil, e
 	}

@@ -1,6 +1,7 @@
 package bind
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -56,6 +57,9 @@ func didYouMean(name string, candidates []string) string {
 
 // atName puts an error of the catalogs at the part of the name that is at fault.
 func atName(err error, name sqlparse.ObjectName) error {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
 	var e *catalog.Error
 	if !errors.As(err, &e) {
 		var positioned *sqlparse.Error
