@@ -11,9 +11,11 @@ import (
 
 // Error is why a job did not finish. Session makes the position of it.
 type Error struct {
-	Span  expr.Span // zero: no place in the statement
-	Msg   string
-	Hint  string
+	Span expr.Span // zero: no place in the statement
+	Msg  string
+	Hint string
+	// Doing is the work that met the error, such as "read table c.d.t", where Msg begins with that.
+	Doing string
 	Table string // the table read or written, where that is at fault
 	// Column is the target column at fault, Row the number of the row written, from 1; -1: none.
 	Column string
@@ -80,20 +82,26 @@ func toError(err error, what string) *Error {
 	}
 	var ee *expr.Error
 	if errors.As(err, &ee) {
-		msg := ee.Msg
-		if ee.Span == (expr.Span{}) && what != "" {
-			msg = what + ": " + msg
+		e := &Error{Span: ee.Span, Msg: ee.Msg, Hint: ee.Hint, Row: -1, Err: err}
+		if ee.Span == (expr.Span{}) {
+			e.met(what)
 		}
-		return &Error{Span: ee.Span, Msg: msg, Hint: ee.Hint, Row: -1, Err: err}
+		return e
 	}
 	msg := err.Error()
 	if errors.Is(err, context.DeadlineExceeded) {
 		msg = "took too long"
 	}
+	e := &Error{Msg: msg, Row: -1, Err: err}
+	e.met(what)
+	return e
+}
+
+// met puts the work that met the error, if any, before its message.
+func (e *Error) met(what string) {
 	if what != "" {
-		msg = what + ": " + msg
+		e.Doing, e.Msg = what, what+": "+e.Msg
 	}
-	return &Error{Msg: msg, Row: -1, Err: err}
 }
 
 // outOfMemory makes the error of an operator that could not keep its rows.

@@ -131,38 +131,26 @@ func renderPlain(name string, e *Error) string {
 	return b.String()
 }
 
-// describeRun adds table, column and row to a job's error where its message does not name them itself, and
-// has it name its table, if that is known, only once.
+// describeRun is the message of a job's error. It names the table at fault once: the place in the statement
+// does, or the words that say what the job was doing, or else it is added.
 func describeRun(e *exec.Error, table *objectName) string {
-	msg := e.Msg
-	if table != nil {
-		msg = nameOnce(msg, table.id)
+	switch {
+	case table != nil:
+		return nameOnce(e, table.id)
+	case e.Table != "" && e.Doing == "" && e.Column == "":
+		return e.Msg + " (table " + e.Table + ")"
 	}
-	var where []string
-	if e.Table != "" && !strings.Contains(msg, e.Table) && (table == nil || !strings.Contains(msg, "table "+table.id.Object)) {
-		where = append(where, "table "+e.Table)
-	}
-	if e.Column != "" && !strings.Contains(msg, e.Column) {
-		where = append(where, "column "+e.Column)
-	}
-	if row := fmt.Sprintf("row %d", e.Row); e.Row >= 0 && (e.Table != "" || e.Column != "") && !strings.Contains(msg, row) {
-		where = append(where, row)
-	}
-	if len(where) == 0 {
-		return msg
-	}
-	return msg + " (" + strings.Join(where, ", ") + ")"
+	return e.Msg
 }
 
-// nameOnce takes out what a store says of its table behind the words "read table c.d.t: " or "write table
-// c.d.t: " of the job that met the error.
-func nameOnce(msg string, id connector.ObjectIdentifier) string {
+// nameOnce shortens a message in which the store names its table again behind the words of the job that met
+// the error, "read table c.d.t: " or "write table c.d.t: ".
+func nameOnce(e *exec.Error, id connector.ObjectIdentifier) string {
 	full := "table " + id.String()
-	i := strings.Index(msg, full+": ")
-	if i < 0 {
-		return msg
+	if !strings.HasSuffix(e.Doing, full) {
+		return e.Msg
 	}
-	head, rest := msg[:i+len(full)+2], msg[i+len(full)+2:]
+	head, rest := e.Msg[:len(e.Doing)+2], e.Msg[len(e.Doing)+2:]
 	for _, again := range []string{full, "table " + id.Object} {
 		at := strings.Index(rest, again)
 		if at < 0 || strings.Contains(rest[:at], ": ") {
@@ -177,7 +165,7 @@ func nameOnce(msg string, id connector.ObjectIdentifier) string {
 			return full + after
 		}
 	}
-	return msg
+	return e.Msg
 }
 
 // spanOf returns the place of an expression in the statement's text; the text of a view is not shown.
