@@ -246,9 +246,17 @@ func (o *ordering) runs(es, buf []sortEntry, exact, text bool, depth int) {
 		case len(run) == 1:
 		case exact:
 			o.rest(run, 1)
-		case text && len(run) > 64 && o.deepen(run, depth):
-			o.radix(run, buf)
-			o.runs(run, buf, false, true, depth+8)
+		case text && len(run) > 64:
+			first := run[0].prefix
+			if o.deepen(run, depth) {
+				o.radix(run, buf)
+				o.runs(run, buf, false, true, depth+8)
+			} else {
+				o.rest(run, 0)
+			}
+			for i := range run { // a Top-N goes on with these entries and compares new rows with them
+				run[i].prefix = first
+			}
 		default:
 			o.rest(run, 0)
 		}

@@ -33,20 +33,20 @@ type Text struct {
 
 // Graph is a job.
 type Graph struct {
-	Version     int               `json:"version"`
-	ID          connector.JobID   `json:"id"`
-	Name        string            `json:"name"`
-	Mode        Mode              `json:"mode"`
-	Texts       []Text            `json:"texts"`
-	Start       time.Time         `json:"start"` // NOW() of a batch job
-	Zone        string            `json:"zone"`  // IANA name or offset
-	Seed        uint64            `json:"seed"`
-	Parallelism int               `json:"parallelism"`
-	BatchRows   int               `json:"batchRows"` // rows a batch; tests vary it
-	Catalogs    []catalog.Ref     `json:"catalogs"`
-	Vertices    []Vertex          `json:"vertices"` // in topological order: an edge goes from a lower ID to a higher
-	Edges       []Edge            `json:"edges"`
-	Hooks       []hooks.Spec      `json:"hooks,omitempty"`
+	Version     int             `json:"version"`
+	ID          connector.JobID `json:"id"`
+	Name        string          `json:"name"`
+	Mode        Mode            `json:"mode"`
+	Texts       []Text          `json:"texts"`
+	Start       time.Time       `json:"start"` // NOW() of a batch job
+	Zone        string          `json:"zone"`  // IANA name or offset
+	Seed        uint64          `json:"seed"`
+	Parallelism int             `json:"parallelism"`
+	BatchRows   int             `json:"batchRows"` // rows a batch; tests vary it
+	Catalogs    []catalog.Ref   `json:"catalogs"`
+	Vertices    []Vertex        `json:"vertices"` // in topological order: an edge goes from a lower ID to a higher
+	Edges       []Edge          `json:"edges"`
+	Hooks       []hooks.Spec    `json:"hooks,omitempty"`
 }
 
 // Vertex is one operator of the job.
