@@ -8,8 +8,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"runtime"
-	"strings"
 	"strconv"
+	"strings"
 	"unsafe"
 
 	"github.com/sluice-sql/sluice/column"
