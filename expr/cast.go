@@ -208,34 +208,12 @@ func valueText(v *column.Vector, i int, zone *time.Location) []byte {
 	return appendValue(nil, v, i, zone)
 }
 
+// appendValue appends that text: the form that the shell prints, but for bytes, which CAST takes as UTF-8.
 func appendValue(dst []byte, v *column.Vector, i int, zone *time.Location) []byte {
-	t := v.Type
-	switch t.Kind {
-	case types.Boolean:
-		return types.AppendBoolean(dst, v.Bool[i])
-	case types.TinyInt, types.SmallInt, types.Int, types.BigInt:
-		return strconv.AppendInt(dst, v.Int64(i), 10)
-	case types.Float:
-		return types.AppendFloat32(dst, v.F32[i])
-	case types.Double:
-		return types.AppendFloat64(dst, v.F64[i])
-	case types.Decimal:
-		if !t.Wide() {
-			return types.AppendDecimal64(dst, v.I64[i], t.Scale)
-		}
-		return types.AppendDecimal(dst, v.I128[i], t.Scale)
-	case types.Date:
-		return types.AppendDate(dst, v.I32[i])
-	case types.Time:
-		return types.AppendTime(dst, v.I32[i], t.Precision)
-	case types.Timestamp, types.TimestampLTZ:
-		return types.AppendTimestamp(dst, v.I64[i], t, zone)
-	case types.IntervalYearMonth:
-		return types.AppendIntervalYearMonth(dst, v.I32[i])
-	case types.IntervalDayTime:
-		return types.AppendIntervalDayTime(dst, v.I64[i])
+	if v.Type.IsBinary() {
+		return append(dst, v.Value(i)...)
 	}
-	return append(dst, v.Value(i)...)
+	return column.AppendText(dst, v, i, zone)
 }
 
 // castUsesEnv reports whether a cast depends on the session's zone.
