@@ -342,3 +342,34 @@ func (v *Vector) Size() int64 {
 	return int64(len(v.Valid)*8 + len(v.Bool) + len(v.I8) + 2*len(v.I16) + 4*len(v.I32) + 8*len(v.I64) +
 		16*len(v.I128) + 4*len(v.F32) + 8*len(v.F64) + 4*len(v.Offsets) + len(v.Bytes))
 }
+
+// Head returns the first n rows of v as a vector that shares its memory and must not be appended to.
+func (v *Vector) Head(n int) *Vector {
+	h := *v
+	h.Len = n
+	switch PhysicalOf(v.Type) {
+	case PhysBool:
+		h.Bool = v.Bool[:n:n]
+	case PhysI8:
+		h.I8 = v.I8[:n:n]
+	case PhysI16:
+		h.I16 = v.I16[:n:n]
+	case PhysI32:
+		h.I32 = v.I32[:n:n]
+	case PhysI64:
+		h.I64 = v.I64[:n:n]
+	case PhysI128:
+		h.I128 = v.I128[:n:n]
+	case PhysF32:
+		h.F32 = v.F32[:n:n]
+	case PhysF64:
+		h.F64 = v.F64[:n:n]
+	case PhysBytes:
+		h.Offsets = v.Offsets[: n+1 : n+1]
+		h.Bytes = v.Bytes[:v.Offsets[n]:v.Offsets[n]]
+	}
+	if v.Valid != nil {
+		h.Valid = v.Valid[: (n+63)/64 : (n+63)/64]
+	}
+	return &h
+}

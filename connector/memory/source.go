@@ -121,7 +121,7 @@ func (r *reader) Read(ctx context.Context, b *column.Batch) (connector.Status, e
 	for i, c := range r.columns {
 		b.Cols[i] = src.Cols[c]
 		if b.N < src.N {
-			b.Cols[i] = head(src.Cols[c], b.N)
+			b.Cols[i] = src.Cols[c].Head(b.N)
 		}
 	}
 	return connector.More, nil
@@ -140,34 +140,3 @@ func (r *reader) Position() []byte {
 }
 
 func (r *reader) Close() error { return nil }
-
-// head returns the first n rows of v, sharing its memory.
-func head(v *column.Vector, n int) *column.Vector {
-	h := *v
-	h.Len = n
-	switch column.PhysicalOf(v.Type) {
-	case column.PhysBool:
-		h.Bool = v.Bool[:n:n]
-	case column.PhysI8:
-		h.I8 = v.I8[:n:n]
-	case column.PhysI16:
-		h.I16 = v.I16[:n:n]
-	case column.PhysI32:
-		h.I32 = v.I32[:n:n]
-	case column.PhysI64:
-		h.I64 = v.I64[:n:n]
-	case column.PhysI128:
-		h.I128 = v.I128[:n:n]
-	case column.PhysF32:
-		h.F32 = v.F32[:n:n]
-	case column.PhysF64:
-		h.F64 = v.F64[:n:n]
-	case column.PhysBytes:
-		h.Offsets = v.Offsets[: n+1 : n+1]
-		h.Bytes = v.Bytes[:v.Offsets[n]:v.Offsets[n]]
-	}
-	if v.Valid != nil {
-		h.Valid = v.Valid[: (n+63)/64 : (n+63)/64]
-	}
-	return &h
-}
