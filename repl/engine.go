@@ -12,6 +12,8 @@ import (
 type engine interface {
 	Execute(context.Context, session.Text) (*session.Result, rows, error)
 	Option(key string) string
+	// IntOption is the value of an option whose type is Integer.
+	IntOption(key string) int
 	Progress() (session.Progress, bool)
 	// Masked returns a statement's text without its secrets.
 	Masked(sql string) string

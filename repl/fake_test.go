@@ -53,6 +53,14 @@ func (f *fakeEngine) Option(key string) string {
 	return f.options[key]
 }
 
+// IntOption has the defaults of a session.
+func (f *fakeEngine) IntOption(key string) int {
+	if n, err := strconv.Atoi(f.Option(key)); err == nil {
+		return n
+	}
+	return map[string]int{"table.display.max-column-width": 30, "sluice.max-rows": 10_000}[key]
+}
+
 func (f *fakeEngine) Progress() (session.Progress, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -81,10 +81,10 @@ func (sh *shell) show(ctx context.Context, res *session.Result, rows rows) outco
 func (sh *shell) print(ctx context.Context, res *session.Result, rows rows) outcome {
 	format := sh.engine.Option("sluice.format")
 	l := layout{w: results{sh.screen}, zone: sh.engine.Zone(), terminal: sh.screen.outTTY, query: res.IsQuery,
-		maxWidth: number(sh.engine.Option("table.display.max-column-width"), 30)}
+		maxWidth: sh.engine.IntOption("table.display.max-column-width")}
 	most := int64(-1) // rows to show
 	if table := format != "csv" && format != "json"; table && l.terminal && res.IsQuery {
-		most = int64(number(sh.engine.Option("sluice.max-rows"), 10_000))
+		most = int64(sh.engine.IntOption("sluice.max-rows"))
 	}
 	p := newPrinter(format, l)
 	if err := p.begin(res.Schema); err != nil {
@@ -187,13 +187,4 @@ func count(n int64) string {
 		return "1 row"
 	}
 	return strconv.FormatInt(n, 10) + " rows"
-}
-
-// number reads an option that the session has checked.
-func number(s string, otherwise int) int {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 {
-		return otherwise
-	}
-	return n
 }

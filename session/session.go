@@ -100,6 +100,9 @@ func (s *Session) Option(key string) string {
 	return v
 }
 
+// IntOption returns the effective value of an option of type Integer.
+func (s *Session) IntOption(key string) int { return s.options.number(key) }
+
 // Zone returns the session's time zone.
 func (s *Session) Zone() *time.Location {
 	o := s.options
