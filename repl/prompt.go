@@ -154,7 +154,7 @@ func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, in *input,
 				break
 			}
 			sh.remember(rl, h, t.Text)
-			switch out := sh.run(ctx, session.Text{SQL: t.Text, Line: 1, Column: 1}); {
+			switch out := sh.run(ctx, session.Text{SQL: t.Text, Line: 1, Column: 1}, false); {
 			case out == quit:
 				return exitOK
 			case out == unread:

@@ -157,7 +157,7 @@ func (sh *shell) step(ctx context.Context, name string, t sqlparse.StatementText
 	if s := sh.signals.ends(); s != nil {
 		return signalExit(s), true
 	}
-	out := sh.run(ctx, session.Text{Name: name, SQL: t.Text, Line: t.Line, Column: t.Column})
+	out := sh.run(ctx, session.Text{Name: name, SQL: t.Text, Line: t.Line, Column: t.Column}, false)
 	return sh.exit(out), out != done
 }
 

@@ -31,7 +31,7 @@ const (
 )
 
 // run runs one statement and prints its result.
-func (sh *shell) run(ctx context.Context, t session.Text) outcome {
+func (sh *shell) run(ctx context.Context, t session.Text, vertical bool) outcome {
 	ctx, release := sh.signals.begin(ctx)
 	defer release()
 	stop := sh.watch()
