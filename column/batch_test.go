@@ -18,6 +18,11 @@ func everyType() []types.Type {
 		types.Of(types.Date), types.WithPrecision(types.Time, 3), types.WithPrecision(types.Timestamp, 6),
 		types.WithPrecision(types.Timestamp, 9), types.WithPrecision(types.TimestampLTZ, 3),
 		types.Of(types.IntervalYearMonth), types.Of(types.IntervalDayTime),
+		types.ArrayOf(types.Of(types.Int)), types.ArrayOf(types.ArrayOf(types.String())), types.ArrayOf(types.Of(types.Null)),
+		types.RowOf(types.Field{Name: "a", Type: types.Of(types.Double)}, types.Field{Name: "b c", Type: types.ArrayOf(types.Of(types.TinyInt)), Comment: "it's"},
+			types.Field{Name: "n", Type: types.Of(types.BigInt).AsNotNull()}),
+		types.MapOf(types.String().AsNotNull(), types.DecimalOf(38, 5)), types.MultisetOf(types.Of(types.Boolean)),
+		types.ArrayOf(types.RowOf(types.Field{Name: "m", Type: types.MapOf(types.Of(types.BigInt), types.String())})),
 	}
 }
 
@@ -43,6 +48,48 @@ func appendRandom(v *Vector, r *rand.Rand) {
 		v.AppendF64([]float64{math.NaN(), math.Float64frombits(0xfff8000000000123), math.Inf(1), math.Inf(-1), 0, math.Copysign(0, -1), float64(pick) / 2}[r.IntN(7)])
 	case PhysBytes:
 		v.AppendString([]string{"", "a", "b", "a ", "ab", "ä", "a longer text of more than sixteen bytes", "𝄞"}[r.IntN(8)])
+	case PhysRow:
+		for _, c := range v.Children {
+			appendRandomOrNull(c, r)
+		}
+		v.EndRow()
+	case PhysList:
+		n := []int{0, 1, 1, 2, 3, 30}[r.IntN(6)]
+		if v.Type.Kind == types.Array {
+			for range n {
+				appendRandomOrNull(v.Children[0], r)
+			}
+		} else {
+			appendEntries(v, n, r)
+		}
+		v.EndRow()
+	}
+}
+
+func appendRandomOrNull(v *Vector, r *rand.Rand) {
+	if !v.Type.NotNull && r.IntN(5) == 0 {
+		v.AppendNull()
+	} else {
+		appendRandom(v, r)
+	}
+}
+
+// appendEntries appends the entries of a map, whose keys are there once each.
+func appendEntries(v *Vector, n int, r *rand.Rand) {
+	keys := v.Children[0]
+	first := keys.Len
+next:
+	for range n {
+		appendRandomOrNull(keys, r)
+		for e := first; e < keys.Len-1; e++ {
+			if equal(keys, e, keys, keys.Len-1) {
+				kept := New(keys.Type, keys.Len)
+				kept.AppendRange(keys, 0, keys.Len-1)
+				*keys = *kept
+				continue next
+			}
+		}
+		appendRandomOrNull(v.Children[1], r)
 	}
 }
 

@@ -20,9 +20,13 @@ import (
 //	  byte     bit 0: NOT NULL; bit 1: a validity bitmap follows
 //	  varint   precision
 //	  varint   scale
+//	  of a nested type: varint, the number of its parts, and for each its name and comment (a varint and
+//	           the bytes of each) and its type from the kind on, with flag bit 1 unset
 //	  words    the bitmap, eight bytes for each 64 rows, bits past the last row 0
 //	  values   rows of them in their physical width; for text and bytes, four bytes of length for each row,
-//	           then the bytes
+//	           then the bytes; for ARRAY, MULTISET and MAP, four bytes of length for each row, then the
+//	           elements as columns; for ROW, its fields as columns. These columns have no type of their own
+//	           in front but begin with their flags.
 //
 // A batch is encoded dense. NULL rows have the value 0 or the length 0, so that equal batches have equal
 // encodings.
@@ -53,18 +57,37 @@ func encodeVector(dst []byte, v *Vector, sel []uint16, n int) []byte {
 	if v.Type.NotNull {
 		flags |= 1
 	}
-	nulls := false
-	if v.Valid != nil {
-		for k := 0; k < n && !nulls; k++ {
-			nulls = !v.Valid.Get(rowOf(sel, k))
-		}
-	}
+	nulls := hasNulls(v, sel, n)
 	if nulls {
 		flags |= 2
 	}
-	dst = append(dst, byte(v.Type.Kind), flags)
-	dst = binary.AppendUvarint(dst, uint64(v.Type.Precision))
-	dst = binary.AppendUvarint(dst, uint64(v.Type.Scale))
+	dst = encodeType(dst, v.Type, flags)
+	return encodeValuesOf(dst, v, sel, n, nulls)
+}
+
+// encodeType appends a type, with its flags behind its kind.
+func encodeType(dst []byte, t types.Type, flags byte) []byte {
+	dst = append(dst, byte(t.Kind), flags)
+	dst = binary.AppendUvarint(dst, uint64(t.Precision))
+	dst = binary.AppendUvarint(dst, uint64(t.Scale))
+	if !t.IsNested() {
+		return dst
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(t.Fields)))
+	for _, f := range t.Fields {
+		dst = append(binary.AppendUvarint(dst, uint64(len(f.Name))), f.Name...)
+		dst = append(binary.AppendUvarint(dst, uint64(len(f.Comment))), f.Comment...)
+		flags := byte(0)
+		if f.Type.NotNull {
+			flags = 1
+		}
+		dst = encodeType(dst, f.Type, flags)
+	}
+	return dst
+}
+
+// encodeValuesOf appends the bitmap, when there are NULLs, and the values.
+func encodeValuesOf(dst []byte, v *Vector, sel []uint16, n int, nulls bool) []byte {
 	if nulls {
 		var word uint64
 		for k := 0; k < n; k++ {
@@ -120,8 +143,21 @@ func encodeVector(dst []byte, v *Vector, sel []uint16, n int) []byte {
 				dst = append(dst, v.Value(i)...)
 			}
 		}
+	case PhysList, PhysRow:
+		dst = encodeNested(dst, v, valid, sel, n)
 	}
 	return dst
+}
+
+func hasNulls(v *Vector, sel []uint16, n int) bool {
+	if v.Valid != nil {
+		for k := 0; k < n; k++ {
+			if !v.Valid.Get(rowOf(sel, k)) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func encodeValues[T any](dst []byte, values []T, valid Bitmap, sel []uint16, n int, put func([]byte, T) []byte) []byte {
@@ -224,11 +260,7 @@ func (d *decoder) batch() *Batch {
 }
 
 func (d *decoder) vector(n int) *Vector {
-	t := types.Type{Kind: types.Kind(d.byte())}
-	flags := d.byte()
-	t.NotNull = flags&1 != 0
-	t.Precision = d.uvarint(types.MaxLength, "precision")
-	t.Scale = d.uvarint(types.MaxDecimalPrecision, "scale")
+	t, flags := d.typ(0)
 	if d.err != nil {
 		return nil
 	}
@@ -236,6 +268,39 @@ func (d *decoder) vector(n int) *Vector {
 		d.fail("%w", err)
 		return nil
 	}
+	return d.column(t, flags, n)
+}
+
+// typ reads what encodeType wrote; depth is how deep it is nested.
+func (d *decoder) typ(depth int) (types.Type, byte) {
+	t := types.Type{Kind: types.Kind(d.byte())}
+	flags := d.byte()
+	t.NotNull = flags&1 != 0
+	t.Precision = d.uvarint(types.MaxLength, "precision")
+	t.Scale = d.uvarint(types.MaxDecimalPrecision, "scale")
+	if !t.IsNested() || d.err != nil {
+		return t, flags
+	}
+	if depth >= types.MaxNesting {
+		d.fail("a type is nested too deep")
+		return t, flags
+	}
+	for i, n := 0, d.uvarint(len(d.data), "number of parts"); i < n && d.err == nil; i++ {
+		f := types.Field{Name: string(d.take(d.uvarint(len(d.data), "name"))), Comment: string(d.take(d.uvarint(len(d.data), "comment")))}
+		if !utf8.ValidString(f.Name) || !utf8.ValidString(f.Comment) {
+			d.fail("the name of a field is not UTF-8")
+		}
+		var flags byte
+		if f.Type, flags = d.typ(depth + 1); flags > 1 {
+			d.fail("bad flags of a part")
+		}
+		t.Fields = append(t.Fields, f)
+	}
+	return t, flags
+}
+
+// column reads the rows of a column of a type that is known.
+func (d *decoder) column(t types.Type, flags byte, n int) *Vector {
 	if flags > 3 || t.Kind == types.Null && flags != 0 {
 		d.fail("bad flags of a column")
 		return nil
@@ -290,6 +355,8 @@ func (d *decoder) values(v *Vector, n int) {
 		v.F64 = decodeValues(d, n, 8, func(b []byte) float64 { return math.Float64frombits(le.Uint64(b)) })
 	case PhysBytes:
 		d.text(v, n)
+	case PhysList, PhysRow:
+		d.nested(v, n)
 	}
 }
 

@@ -9,7 +9,8 @@ import (
 // Compare compares row i of a with row j of b, vectors of the same type, in the order of ORDER BY: NULL
 // below everything; of numbers, -0.0 equal to 0.0 and NaN above Infinity and equal to itself; FALSE
 // below TRUE; texts by their bytes, which for UTF-8 is by code point, blanks at the end counting.
-// It returns a number below, equal to or above 0.
+// ARRAYs are compared element by element, a shorter one below what it begins, and ROWs field by field; MAPs
+// and MULTISETs have no order, and comparing them panics. It returns a number below, equal to or above 0.
 func Compare(a *Vector, i int, b *Vector, j int) int {
 	if n, m := a.IsNull(i), b.IsNull(j); n || m {
 		switch {
@@ -49,6 +50,8 @@ func compareValues(a *Vector, i int, b *Vector, j int) int {
 		return cmp.Compare(a.I8[i], b.I8[j])
 	case PhysI16:
 		return cmp.Compare(a.I16[i], b.I16[j])
+	case PhysList, PhysRow:
+		return compareNested(a, i, b, j)
 	}
 	panic("column: comparing values of type " + a.Type.String())
 }
@@ -118,6 +121,8 @@ func equal(a *Vector, i int, b *Vector, j int) bool {
 		return a.I8[i] == b.I8[j]
 	case PhysI16:
 		return a.I16[i] == b.I16[j]
+	case PhysList, PhysRow:
+		return equalNested(a, i, b, j)
 	}
 	panic("column: comparing values of type " + a.Type.String())
 }

@@ -37,6 +37,18 @@ func (v *Vector) AppendVector(src *Vector, sel []uint16, n int) {
 		v.F64 = gather(v.F64, src.F64, sel)
 	case PhysBytes:
 		v.gatherBytes(src, sel)
+	case PhysList:
+		for _, i := range sel {
+			from, to := int(src.Offsets[i]), int(src.Offsets[int(i)+1])
+			if !src.Valid.Get(int(i)) {
+				to = from
+			}
+			v.appendElements(src, from, to)
+		}
+	case PhysRow:
+		for k, c := range v.Children {
+			c.AppendVector(src.Children[k], sel, 0)
+		}
 	}
 	v.Len += len(sel)
 	if src.Valid == nil && v.Valid == nil {
@@ -80,6 +92,21 @@ func (v *Vector) AppendRange(src *Vector, from, n int) {
 		v.Offsets = slices.Grow(v.Offsets, n)
 		for _, o := range src.Offsets[from+1 : to+1] {
 			v.Offsets = append(v.Offsets, o+base)
+		}
+	case PhysList:
+		first, last := int(src.Offsets[from]), int(src.Offsets[to])
+		v.checkElements(last - first)
+		base := v.Offsets[len(v.Offsets)-1] - int32(first)
+		for k, c := range v.Children {
+			c.AppendRange(src.Children[k], first, last-first)
+		}
+		v.Offsets = slices.Grow(v.Offsets, n)
+		for _, o := range src.Offsets[from+1 : to+1] {
+			v.Offsets = append(v.Offsets, o+base)
+		}
+	case PhysRow:
+		for k, c := range v.Children {
+			c.AppendRange(src.Children[k], from, n)
 		}
 	}
 	v.Len += n

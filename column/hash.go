@@ -142,6 +142,10 @@ func hashColumn(v *Vector, sel []uint16, out []uint64) {
 				out[k] = hashNullOf(h)
 			}
 		}
+	case PhysList, PhysRow:
+		for k, h := range out {
+			out[k] = hashNested(h, v, rowOf(sel, k))
+		}
 	}
 }
 

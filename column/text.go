@@ -47,6 +47,8 @@ func AppendText(dst []byte, v *Vector, i int, zone *time.Location) []byte {
 		return types.AppendIntervalYearMonth(dst, v.I32[i])
 	case types.IntervalDayTime:
 		return types.AppendIntervalDayTime(dst, v.I64[i])
+	case types.Array, types.Multiset, types.Map, types.Row:
+		return appendNested(dst, v, i, zone)
 	}
 	panic("column: AppendText of a NULL")
 }

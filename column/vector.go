@@ -18,8 +18,10 @@ type Vector struct {
 	I128    []types.Int128
 	F32     []float32
 	F64     []float64
-	Offsets []int32 // Len+1 of them for text and bytes
+	Offsets []int32 // Len+1 of them for text, bytes and collections
 	Bytes   []byte
+	// Children hold the parts of a nested type, see the file nested.go.
+	Children []*Vector
 }
 
 // Physical is the physical form of a type: which slice of a Vector holds its values.
@@ -37,6 +39,8 @@ const (
 	PhysF32
 	PhysF64
 	PhysBytes
+	PhysList // ARRAY, MULTISET and MAP: rows Offsets[i] to Offsets[i+1] of the children
+	PhysRow  // ROW: row i of every child
 )
 
 // PhysicalOf returns the physical form of a type.
@@ -63,6 +67,10 @@ func PhysicalOf(t types.Type) Physical {
 		return PhysF64
 	case types.Char, types.VarChar, types.Binary, types.VarBinary:
 		return PhysBytes
+	case types.Array, types.Multiset, types.Map:
+		return PhysList
+	case types.Row:
+		return PhysRow
 	}
 	return PhysNone
 }
@@ -89,6 +97,11 @@ func New(t types.Type, n int) *Vector {
 		v.F64 = make([]float64, 0, n)
 	case PhysBytes:
 		v.Offsets = append(make([]int32, 0, n+1), 0)
+	case PhysList:
+		v.Offsets = append(make([]int32, 0, n+1), 0)
+		v.Children = newChildren(t, 0)
+	case PhysRow:
+		v.Children = newChildren(t, n)
 	}
 	return v
 }
@@ -100,13 +113,16 @@ func (v *Vector) Reset() {
 	v.Valid = nil
 	v.Bool, v.I8, v.I16, v.I32, v.I64 = v.Bool[:0], v.I8[:0], v.I16[:0], v.I32[:0], v.I64[:0]
 	v.I128, v.F32, v.F64, v.Bytes = v.I128[:0], v.F32[:0], v.F64[:0], v.Bytes[:0]
-	if PhysicalOf(v.Type) == PhysBytes {
+	if v.Offsets != nil {
 		v.Offsets = append(v.Offsets[:0], 0)
+	}
+	for _, c := range v.Children {
+		c.Reset()
 	}
 }
 
 // Resize gives a fixed-width vector n rows of undefined value and no NULLs, for kernels that write by
-// position. A text or bytes vector becomes empty instead: such kernels append row by row.
+// position. A text, bytes or nested vector becomes empty instead: such kernels append row by row.
 func (v *Vector) Resize(n int) {
 	v.Valid = nil
 	v.Len = n
@@ -127,7 +143,7 @@ func (v *Vector) Resize(n int) {
 		v.F32 = grow(v.F32, n)
 	case PhysF64:
 		v.F64 = grow(v.F64, n)
-	case PhysBytes:
+	case PhysBytes, PhysList, PhysRow:
 		v.Reset()
 	}
 }
@@ -217,6 +233,12 @@ func (v *Vector) AppendNull() {
 		v.F64 = append(v.F64, 0)
 	case PhysBytes:
 		v.Offsets = append(v.Offsets, int32(len(v.Bytes)))
+	case PhysList:
+		v.Offsets = append(v.Offsets, v.Offsets[v.Len])
+	case PhysRow:
+		for _, c := range v.Children {
+			c.AppendNull()
+		}
 	}
 	v.Len++
 	v.needValid(v.Len)
@@ -333,14 +355,24 @@ func (v *Vector) AppendFrom(src *Vector, i int) {
 		v.checkBytes(len(x))
 		v.Bytes = append(v.Bytes, x...)
 		v.Offsets = append(v.Offsets, int32(len(v.Bytes)))
+	case PhysList:
+		v.appendElements(src, int(src.Offsets[i]), int(src.Offsets[i+1]))
+	case PhysRow:
+		for k, c := range v.Children {
+			c.AppendFrom(src.Children[k], i)
+		}
 	}
 	v.added()
 }
 
 // Size returns the bytes of memory that the rows of v take, for memory accounting.
 func (v *Vector) Size() int64 {
-	return int64(len(v.Valid)*8 + len(v.Bool) + len(v.I8) + 2*len(v.I16) + 4*len(v.I32) + 8*len(v.I64) +
+	n := int64(len(v.Valid)*8 + len(v.Bool) + len(v.I8) + 2*len(v.I16) + 4*len(v.I32) + 8*len(v.I64) +
 		16*len(v.I128) + 4*len(v.F32) + 8*len(v.F64) + 4*len(v.Offsets) + len(v.Bytes))
+	for _, c := range v.Children {
+		n += c.Size()
+	}
+	return n
 }
 
 // Head returns the first n rows of v as a vector that shares its memory and must not be appended to.
@@ -367,6 +399,11 @@ func (v *Vector) Head(n int) *Vector {
 	case PhysBytes:
 		h.Offsets = v.Offsets[: n+1 : n+1]
 		h.Bytes = v.Bytes[:v.Offsets[n]:v.Offsets[n]]
+	case PhysList:
+		h.Offsets = v.Offsets[: n+1 : n+1]
+		h.Children = heads(v.Children, int(v.Offsets[n]))
+	case PhysRow:
+		h.Children = heads(v.Children, n)
 	}
 	if v.Valid != nil {
 		h.Valid = v.Valid[: (n+63)/64 : (n+63)/64]

@@ -15,13 +15,15 @@ package types
 //	TIMESTAMP    x                                x     x         x
 //	INTERVAL     x                     the same back                         the same kind
 //
-// A bare NULL casts to everything, and nothing else to NULL.
+// An ARRAY, MULTISET, MAP or ROW casts to text, and to the same kind when its parts do. A bare NULL casts to everything, and nothing else to NULL.
 func CastAllowed(from, to Type) bool {
 	switch {
 	case to.Kind == Null:
 		return from.Kind == Null
 	case from.Kind == Null, to.IsString():
 		return true
+	case from.IsNested() || to.IsNested():
+		return castNested(from, to)
 	case from.IsString():
 		return !to.IsInterval()
 	case to.Kind == Boolean:
@@ -56,7 +58,11 @@ func isTimestamp(t Type) bool { return t.Kind == Timestamp || t.Kind == Timestam
 // do not count here: what a value does not fit is found at its row.
 func ImplicitCast(from, to Type) bool {
 	switch {
-	case from.Kind == to.Kind, from.Kind == Null:
+	case from.Kind == Null:
+		return true
+	case from.IsNested() || to.IsNested():
+		return implicitNested(from, to)
+	case from.Kind == to.Kind:
 		return true
 	}
 	switch to.Kind {
@@ -122,6 +128,8 @@ func commonOfTwo(a, b Type) (Type, bool) {
 		return a, true
 	case a.Kind == Null:
 		return b, true
+	case a.IsNested():
+		return commonNested(a, b)
 	case a.IsString() && b.IsString():
 		return commonText(a, b, Char, VarChar), true
 	case a.IsBinary() && b.IsBinary():

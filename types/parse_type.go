@@ -20,6 +20,9 @@ func ParseType(s string) (Type, error) {
 
 // Validate reports what is wrong with the parameters of t, nil when nothing is.
 func (t Type) Validate() error {
+	if t.IsNested() {
+		return t.validateNested(1)
+	}
 	p, most := t.Precision, 0
 	switch t.Kind {
 	case Decimal:
@@ -38,7 +41,7 @@ func (t Type) Validate() error {
 	case Time, Timestamp, TimestampLTZ:
 		most = 9
 	}
-	if t.Kind > IntervalDayTime {
+	if t.Kind > IntervalDayTime || t.Fields != nil {
 		return fmt.Errorf("unknown type")
 	}
 	if p < 0 || p > most {
@@ -53,15 +56,16 @@ func (t Type) Validate() error {
 // kindName returns the name of a kind without parameters.
 func kindName(k Kind) string {
 	s := Type{Kind: k}.base()
-	if i := strings.IndexByte(s, '('); i > 0 {
+	if i := strings.IndexAny(s, "(<"); i > 0 {
 		s = s[:i]
 	}
 	return s
 }
 
 type typeParser struct {
-	text string
-	pos  int
+	text  string
+	pos   int
+	depth int
 }
 
 // next returns the next word, number or sign in upper case; empty at the end.
@@ -128,22 +132,140 @@ func found(w string) string {
 }
 
 func (p *typeParser) parse() (Type, error) {
-	t, err := p.scalar()
+	t, err := p.whole()
 	if err != nil {
 		return t, err
-	}
-	if p.accept("NOT", "NULL") {
-		t.NotNull = true
-	} else if t.Kind != Null {
-		p.accept("NULL")
 	}
 	if w := p.next(); w != "" {
 		return t, fmt.Errorf("did not expect %s", w)
 	}
-	if t.Kind == Null && t.NotNull {
-		return t, fmt.Errorf("NULL cannot be NOT NULL")
-	}
 	return t, t.Validate()
+}
+
+// whole reads a type with its nullability, and ARRAY or MULTISET behind it: t ARRAY is ARRAY<t>.
+func (p *typeParser) whole() (Type, error) {
+	t, err := p.scalar()
+	for err == nil {
+		if p.accept("NOT", "NULL") {
+			t.NotNull = true
+		} else if t.Kind != Null {
+			p.accept("NULL")
+		}
+		if t.Kind == Null && t.NotNull {
+			return t, fmt.Errorf("NULL cannot be NOT NULL")
+		}
+		switch {
+		case p.accept("ARRAY"):
+			t = ArrayOf(t)
+		case p.accept("MULTISET"):
+			t = MultisetOf(t)
+		default:
+			return t, nil
+		}
+		if p.depth++; p.depth > MaxNesting {
+			return t, fmt.Errorf("types may be nested %d deep at most", MaxNesting)
+		}
+	}
+	return t, err
+}
+
+// parts reads < type, … > with the given number of types.
+func (p *typeParser) parts(kind string, n int) ([]Field, error) {
+	if p.depth++; p.depth > MaxNesting {
+		return nil, fmt.Errorf("types may be nested %d deep at most", MaxNesting)
+	}
+	defer func() { p.depth-- }()
+	if !p.accept("<") {
+		return nil, fmt.Errorf("expected < behind %s, found %s", kind, found(p.next()))
+	}
+	fields := make([]Field, n)
+	for i := range fields {
+		if i > 0 && !p.accept(",") {
+			return nil, fmt.Errorf("expected , between the parts of %s, found %s", kind, found(p.next()))
+		}
+		t, err := p.whole()
+		if err != nil {
+			return nil, err
+		}
+		fields[i].Type = t
+	}
+	if !p.accept(">") {
+		return nil, fmt.Errorf("expected > at the end of %s, found %s", kind, found(p.next()))
+	}
+	return fields, nil
+}
+
+// row reads < name type ['comment'], … >, or the same in parentheses.
+func (p *typeParser) row() (Type, error) {
+	if p.depth++; p.depth > MaxNesting {
+		return Type{}, fmt.Errorf("types may be nested %d deep at most", MaxNesting)
+	}
+	defer func() { p.depth-- }()
+	end := ">"
+	if !p.accept("<") {
+		if end = ")"; !p.accept("(") {
+			return Type{}, fmt.Errorf("expected < or ( behind ROW, found %s", found(p.next()))
+		}
+	}
+	var fields []Field
+	for {
+		name, err := p.name()
+		if err != nil {
+			return Type{}, err
+		}
+		t, err := p.whole()
+		if err != nil {
+			return Type{}, err
+		}
+		comment, err := p.quoted('\'')
+		if err != nil {
+			return Type{}, err
+		}
+		fields = append(fields, Field{Name: name, Type: t, Comment: comment})
+		if p.accept(end) {
+			return RowOf(fields...), nil
+		}
+		if !p.accept(",") {
+			return Type{}, fmt.Errorf("expected , or %s in ROW, found %s", end, found(p.next()))
+		}
+	}
+}
+
+// name reads the name of a field, in back-quotes or plain.
+func (p *typeParser) name() (string, error) {
+	if name, err := p.quoted('`'); err != nil || name != "" {
+		return name, err
+	}
+	start := p.pos // quoted has passed the blanks
+	if w := p.next(); w == "" || !isWordByte(w[0]) {
+		return "", fmt.Errorf("expected the name of a field, found %s", found(w))
+	}
+	return p.text[start:p.pos], nil
+}
+
+// quoted reads what stands between two quotes, in which a doubled one is a quote; "" when none is next.
+func (p *typeParser) quoted(quote byte) (string, error) {
+	for p.pos < len(p.text) && isBlank(p.text[p.pos]) {
+		p.pos++
+	}
+	if p.pos >= len(p.text) || p.text[p.pos] != quote {
+		return "", nil
+	}
+	var b []byte
+	for i := p.pos + 1; i < len(p.text); i++ {
+		if p.text[i] != quote {
+			b = append(b, p.text[i])
+			continue
+		}
+		if i+1 < len(p.text) && p.text[i+1] == quote {
+			b = append(b, quote)
+			i++
+			continue
+		}
+		p.pos = i + 1
+		return string(b), nil
+	}
+	return "", fmt.Errorf("the quote %c is not closed", quote)
 }
 
 func (p *typeParser) scalar() (Type, error) {
@@ -218,7 +340,19 @@ func (p *typeParser) scalar() (Type, error) {
 		return t, err
 	case "INTERVAL":
 		return p.interval()
-	case "ARRAY", "MAP", "MULTISET", "ROW", "STRUCTURED", "RAW", "VARIANT", "BITMAP", "UUID", "GEOGRAPHY":
+	case "ARRAY", "MULTISET":
+		fields, err := p.parts(w, 1)
+		kind := Array
+		if w == "MULTISET" {
+			kind = Multiset
+		}
+		return Type{Kind: kind, Fields: fields}, err
+	case "MAP":
+		fields, err := p.parts(w, 2)
+		return Type{Kind: Map, Fields: fields}, err
+	case "ROW":
+		return p.row()
+	case "STRUCTURED", "RAW", "VARIANT", "BITMAP", "UUID", "GEOGRAPHY":
 		return Type{}, fmt.Errorf("%s is not supported", w)
 	case "":
 		return Type{}, fmt.Errorf("expected a type, found nothing")

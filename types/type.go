@@ -29,6 +29,10 @@ const (
 	TimestampLTZ
 	IntervalYearMonth
 	IntervalDayTime
+	Array
+	Multiset
+	Map
+	Row
 )
 
 // MaxLength is the length of STRING and BYTES, which are VARCHAR and VARBINARY of it.
@@ -41,12 +45,13 @@ const MaxDecimalPrecision = 38
 //
 // Precision holds the digits of a DECIMAL, the fractional digits of TIME, TIMESTAMP and TIMESTAMP_LTZ,
 // and the length (characters or bytes) of CHAR, VARCHAR, BINARY and VARBINARY. Scale is a DECIMAL's.
-// Compare types with [Type.Equal] or [Type.SameKind], never with ==: nested types will not be comparable.
+// Compare types with [Type.Equal] or [Type.SameKind].
 type Type struct {
 	Kind      Kind
 	NotNull   bool
 	Precision int
 	Scale     int
+	Fields    []Field // the parts of an ARRAY, MULTISET, MAP or ROW; see the file nested.go
 }
 
 // Constructors of nullable types; [Type.AsNotNull] makes the NOT NULL form.
@@ -79,12 +84,6 @@ func (t Type) WithNullable(nullable bool) Type { t.NotNull = !nullable; return t
 
 // Nullable reports whether t admits NULL.
 func (t Type) Nullable() bool { return !t.NotNull }
-
-// Equal reports whether t and u are the same type, nullability included.
-func (t Type) Equal(u Type) bool { return t == u }
-
-// SameKind reports whether t and u are the same type apart from nullability.
-func (t Type) SameKind(u Type) bool { t.NotNull = u.NotNull; return t == u }
 
 // IsInteger reports whether t is TINYINT, SMALLINT, INT or BIGINT.
 func (t Type) IsInteger() bool { return t.Kind >= TinyInt && t.Kind <= BigInt }
@@ -171,6 +170,8 @@ func (t Type) base() string {
 		return "INTERVAL YEAR TO MONTH"
 	case IntervalDayTime:
 		return "INTERVAL DAY TO SECOND(3)"
+	case Array, Multiset, Map, Row:
+		return t.nestedString()
 	}
 	return "UNKNOWN"
 }

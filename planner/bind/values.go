@@ -40,11 +40,11 @@ func (b *Binder) values(q *sqlparse.Values, parent *scope) (*Relation, error) {
 				v.cells[r*width+i] = x
 				t = x.Type()
 			}
-			if r > 0 && t == last[i] {
+			if r > 0 && t.Equal(last[i]) {
 				continue
 			}
 			last[i] = t
-			if r == 0 || t != v.types[i] {
+			if r == 0 || !t.Equal(v.types[i]) {
 				sources[i] = append(sources[i], cell{e.Span(), t})
 			}
 			if r == 0 {
