@@ -72,6 +72,30 @@ func (v *Vector) checkElements(more int) {
 	}
 }
 
+// TextBytes returns the bytes of text, and of binary values, that row i has, those of its parts included.
+func (v *Vector) TextBytes(i int) int64 {
+	switch {
+	case v.Children == nil:
+		if i+1 < len(v.Offsets) {
+			return int64(v.Offsets[i+1] - v.Offsets[i])
+		}
+		return 0
+	case v.Offsets == nil:
+		return rowsText(v.Children, i, i+1)
+	}
+	from, to := v.Elements(i)
+	return rowsText(v.Children, from, to)
+}
+
+func rowsText(cols []*Vector, from, to int) (n int64) {
+	for _, c := range cols {
+		for i := from; i < to && (c.Offsets != nil || c.Children != nil); i++ {
+			n += c.TextBytes(i)
+		}
+	}
+	return n
+}
+
 // hashNested adds a row of a nested vector to the hash h. The entries of a MAP and a MULTISET count
 // whatever their order is.
 func hashNested(h uint64, v *Vector, i int) uint64 {

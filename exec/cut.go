@@ -26,11 +26,18 @@ func cut(from, to int, widest, room int64, size func(i int) int64) int {
 func widest(cols []*column.Vector) int64 {
 	total := int64(0)
 	for _, v := range cols {
-		longest := int32(0)
-		for i := 1; i < len(v.Offsets); i++ {
-			longest = max(longest, v.Offsets[i]-v.Offsets[i-1])
+		longest := int64(0)
+		if v.Children != nil {
+			for i := range v.Len {
+				longest = max(longest, v.TextBytes(i))
+			}
+			total += longest
+			continue
 		}
-		total += int64(longest)
+		for i := 1; i < len(v.Offsets); i++ {
+			longest = max(longest, int64(v.Offsets[i]-v.Offsets[i-1]))
+		}
+		total += longest
 	}
 	return total
 }
@@ -39,9 +46,7 @@ func widest(cols []*column.Vector) int64 {
 func textBytes(cols []*column.Vector, row int) int64 {
 	n := int64(0)
 	for _, v := range cols {
-		if row+1 < len(v.Offsets) {
-			n += int64(v.Offsets[row+1] - v.Offsets[row])
-		}
+		n += v.TextBytes(row)
 	}
 	return n
 }

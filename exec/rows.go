@@ -50,7 +50,7 @@ type colView struct {
 func newRowStore(ts []types.Type) *rowStore {
 	s := &rowStore{types: ts}
 	for _, t := range ts {
-		s.text = s.text || column.PhysicalOf(t) == column.PhysBytes
+		s.text = s.text || column.PhysicalOf(t) == column.PhysBytes || t.IsNested()
 	}
 	return s
 }
@@ -100,6 +100,11 @@ func (s *rowStore) append(cols []*column.Vector, sel []uint16, n int) error {
 
 // checkText refuses to append to v what might not fit.
 func checkText(v, more *column.Vector) error {
+	for k, c := range more.Children {
+		if err := checkText(v.Children[k], c); err != nil {
+			return err
+		}
+	}
 	if len(more.Bytes) > 0 && len(v.Bytes)+len(more.Bytes) > maxChunkText {
 		return &Error{Row: -1, Msg: fmt.Sprintf("the values of one column exceed 2 GiB in %d rows", chunkRows), Hint: "select fewer or shorter columns"}
 	}
@@ -122,6 +127,9 @@ func (s *rowStore) appendRow(cols []*column.Vector, row int) (uint32, error) {
 }
 
 func checkRowText(v, more *column.Vector, row int) error {
+	if more.Children != nil {
+		return checkText(v, more)
+	}
 	if more.Offsets != nil && len(v.Bytes)+int(more.Offsets[row+1]-more.Offsets[row]) > maxChunkText {
 		return checkText(v, more)
 	}
@@ -146,6 +154,10 @@ func rowBytes(cols []*column.Vector, sel []uint16, n int) int64 {
 		switch width := fixedWidth(column.PhysicalOf(v.Type)); {
 		case width >= 0:
 			total += int64(width * n)
+		case v.Children != nil:
+			if total += v.Size(); sel != nil && v.Len > 0 {
+				total -= v.Size() / int64(v.Len) * int64(v.Len-n)
+			}
 		case v.Offsets == nil:
 			total += int64(16 * n)
 		case sel == nil:
@@ -231,7 +243,7 @@ func (s *rowStore) view(c int) colView {
 // gather appends column c of the rows with these ids to dst. missing says that noRow may be among them.
 func (s *rowStore) gather(c int, ids []uint32, missing bool, dst *column.Vector) error {
 	v := &s.views[c]
-	if missing || v.nulls {
+	if missing || v.nulls || s.types[c].IsNested() {
 		for _, id := range ids {
 			if id == noRow {
 				dst.AppendNull()

@@ -84,7 +84,7 @@ func (s *slot) take(b *column.Batch, from *slot) {
 		switch {
 		case j < 0 && from.batch.Shared && find(from.batch.Cols, v, c) >= 0:
 			s.batch.Cols[c], s.batch.Shared = v, true
-		case j >= 0 && column.PhysicalOf(v.Type) == column.PhysicalOf(s.own[c].Type) && find(b.Cols[c+1:], v, 0) < 0:
+		case j >= 0 && !v.Type.IsNested() && column.PhysicalOf(v.Type) == column.PhysicalOf(s.own[c].Type) && find(b.Cols[c+1:], v, 0) < 0:
 			mine := s.own[c]
 			mine.Type, v.Type = v.Type, mine.Type
 			from.own[j] = mine

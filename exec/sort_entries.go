@@ -29,7 +29,7 @@ func (e sortEntry) before(f sortEntry) bool {
 // exactPrefix reports whether values of a type are equal when their prefixes are.
 func exactPrefix(t types.Type) bool {
 	switch column.PhysicalOf(t) {
-	case column.PhysBytes, column.PhysI128:
+	case column.PhysBytes, column.PhysI128, column.PhysList, column.PhysRow:
 		return false
 	}
 	return true
