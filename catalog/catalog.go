@@ -47,6 +47,12 @@ type Clause uint16
 const (
 	StoresComment Clause = 1 << iota
 	StoresOptions
+	StoresComputed
+	StoresMetadata
+	StoresWatermark
+	StoresPartitions
+	StoresDistribution
+	StoresView // CREATE VIEW: a CatalogTable of KindView with a View
 )
 
 // Guarantee is what a sink gives for a write in batch mode.
@@ -102,17 +108,25 @@ type Catalog interface {
 	CreateDatabase(ctx context.Context, name string, db Database) error
 	// DropDatabase drops a database, and with cascade its tables.
 	DropDatabase(ctx context.Context, name string, cascade bool) error
+	// AlterDatabase replaces what describes a database.
+	AlterDatabase(ctx context.Context, name string, db Database) error
 
 	// ListTables returns the names of tables and views, sorted.
 	ListTables(ctx context.Context, database string) ([]string, error)
 	// Table returns a table's or view's resolved definition, or ErrTableNotExist. When only the case of
 	// the name differs from a stored one the error says so.
 	Table(ctx context.Context, path ObjectPath) (*CatalogTable, error)
-	// CreateTable makes an empty table. created is true when this very call made it; identity tells it
+	// CreateTable makes an empty table, or a view when the catalog stores views. created is true when this very call made it; identity tells it
 	// from a later table of the same name.
 	CreateTable(ctx context.Context, path ObjectPath, table *CatalogTable) (created bool, identity string, err error)
-	// DropTable drops a table; with an identity other than "" only if that is still what it is.
+	// DropTable drops a table or view; with an identity other than "" only if that is still what it is.
 	DropTable(ctx context.Context, path ObjectPath, identity string) error
+	// AlterTable makes the table or view that is old into the new one; changes say how the one came from
+	// the other, in order. All or nothing: what the store cannot do is refused with a *ChangeError before
+	// anything is changed. A table that is no longer what old says is left alone, with an error.
+	AlterTable(ctx context.Context, path ObjectPath, old, new *CatalogTable, changes []TableChange) error
+	// RenameTable gives a table or view another name in its database, ErrTableAlreadyExist when that is taken.
+	RenameTable(ctx context.Context, path ObjectPath, newName string) error
 
 	// Check has no side effect. It returns ErrTableAlreadyExist when the name is taken and *ColumnError
 	// for a column that cannot be stored.

@@ -4,7 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/sluice-sql/sluice/connector"
@@ -48,24 +49,34 @@ type Descriptor struct {
 	Comment string
 }
 
-// CatalogManager is a session's registry of catalogs with the properties each was created with, and
-// its current catalog and database. A catalog is opened when it is created.
+// CatalogManager is a session's registry of catalogs with the properties each was created with, its
+// current catalog and database, and its temporary objects (temporary.go). A catalog is opened when it is
+// created; one that the Store keeps from another session, when it is first used.
 type CatalogManager struct {
 	Registry *Registry
 	// OnOpen is called once for each catalog, when Catalog first returns it and before anybody gets it from
 	// there; session sets it to recovery.
 	OnOpen func(ctx context.Context, name string, c Catalog)
+	// Store keeps the catalogs that are created from now on, and gives those that it already has. It is set
+	// before the first statement, and then for good; nil keeps nothing. The built-in default catalog is not
+	// in it.
+	Store CatalogStore
 
-	mu       sync.Mutex
-	catalogs map[string]*entry
-	current  string
-	database map[string]string // current database by catalog, where USE changed it
+	mu        sync.Mutex
+	catalogs  map[string]*entry
+	current   string
+	database  map[string]string // current database by catalog, where USE changed it
+	temporary temporaries
 }
 
+// entry is a catalog that was created or used in this session.
 type entry struct {
-	desc  Descriptor
-	cat   Catalog
-	first sync.Once // calls OnOpen
+	desc   Descriptor
+	stored bool    // the Store has it
+	cat    Catalog // nil until it is opened
+
+	opening sync.Mutex // held while cat is being opened
+	first   *sync.Once // calls OnOpen for cat
 }
 
 // Builtin names of the catalog and database that every session starts in.
@@ -84,77 +95,167 @@ func NewCatalogManager(r *Registry) (*CatalogManager, error) {
 	return m, nil
 }
 
-// CreateCatalog makes, opens and registers a catalog. With ifNotExists an existing one is left alone.
-func (m *CatalogManager) CreateCatalog(ctx context.Context, d Descriptor, ifNotExists bool) error {
+// StoreWhere says in a sentence where catalogs are kept.
+func (m *CatalogManager) StoreWhere() string {
+	if m.Store == nil {
+		return inMemory
+	}
+	return m.Store.Where()
+}
+
+// exists reports whether a catalog is registered or kept.
+func (m *CatalogManager) exists(name string) (bool, error) {
 	m.mu.Lock()
-	_, exists := m.catalogs[d.Name]
+	_, ok := m.catalogs[name]
 	m.mu.Unlock()
-	if exists {
-		if ifNotExists {
-			return nil
-		}
-		return &Error{Name: d.Name, Msg: fmt.Sprintf("Catalog %s already exists.", d.Name)}
+	if ok || m.Store == nil {
+		return ok, nil
 	}
-	f, err := m.Registry.factoryOf(d.Properties)
+	names, err := m.Store.List()
+	return slices.Contains(names, name), err
+}
+
+func alreadyThere(name string) error {
+	return &Error{Name: name, Part: CatalogPart, Err: ErrCatalogAlreadyExist, Msg: fmt.Sprintf("Catalog %s already exists.", name)}
+}
+
+// CreateCatalog makes, opens, keeps and registers a catalog. With ifNotExists an existing one is left alone.
+func (m *CatalogManager) CreateCatalog(ctx context.Context, d Descriptor, ifNotExists bool) error {
+	if reservedCatalog(d.Name) {
+		return &Error{Name: d.Name, Part: CatalogPart, Msg: fmt.Sprintf("The name %s is reserved: names that begin with _sluice cannot be created.", d.Name)}
+	}
+	exists, err := m.exists(d.Name)
+	switch {
+	case err != nil:
+		return err
+	case exists && ifNotExists:
+		return nil
+	case exists:
+		return alreadyThere(d.Name)
+	}
+	d, c, err := m.open(ctx, d)
 	if err != nil {
 		return err
-	}
-	if err := connector.CheckOptions("catalog type '"+f.Type()+"'", withType(f), d.Properties); err != nil {
-		return err
-	}
-	if d.Properties, err = f.Resolve(d.Properties); err != nil {
-		return err
-	}
-	c, err := m.Registry.New(d.Ref)
-	if err != nil {
-		return err
-	}
-	if err := c.Open(ctx); err != nil {
-		return errors.Join(err, c.Close())
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, rival := m.catalogs[d.Name]; rival { // made while this one was being opened
-		err := c.Close()
-		if ifNotExists {
-			return err
+		err = alreadyThere(d.Name)
+	} else if m.Store != nil {
+		if err = m.Store.Store(d); errors.Is(err, ErrCatalogAlreadyExist) {
+			err = alreadyThere(d.Name)
 		}
-		return errors.Join(&Error{Name: d.Name, Msg: fmt.Sprintf("Catalog %s already exists.", d.Name)}, err)
 	}
-	m.catalogs[d.Name] = &entry{desc: d, cat: c}
+	if err != nil {
+		if ifNotExists && errors.Is(err, ErrCatalogAlreadyExist) {
+			err = nil
+		}
+		return errors.Join(err, c.Close())
+	}
+	m.catalogs[d.Name] = &entry{desc: d, stored: m.Store != nil, cat: c, first: &sync.Once{}}
 	return nil
 }
 
-// DropCatalog forgets a catalog; running jobs keep their own instances.
-func (m *CatalogManager) DropCatalog(name string, ifExists bool) error {
+// open makes and opens an instance, and returns the descriptor as it is to be kept.
+func (m *CatalogManager) open(ctx context.Context, d Descriptor) (Descriptor, Catalog, error) {
+	f, err := m.Registry.factoryOf(d.Properties)
+	if err != nil {
+		return d, nil, err
+	}
+	if err := connector.CheckOptions("catalog type '"+f.Type()+"'", withType(f), d.Properties); err != nil {
+		return d, nil, err
+	}
+	if d.Properties, err = f.Resolve(d.Properties); err != nil {
+		return d, nil, err
+	}
+	c, err := m.Registry.New(d.Ref)
+	if err != nil {
+		return d, nil, err
+	}
+	if err := c.Open(ctx); err != nil {
+		return d, nil, errors.Join(err, c.Close())
+	}
+	return d, c, nil
+}
+
+// find returns the entry of a catalog. What is known of one that is kept and not yet opened is read again.
+func (m *CatalogManager) find(name string) (*entry, error) {
 	m.mu.Lock()
-	defer m.mu.Unlock()
 	e, ok := m.catalogs[name]
-	if !ok {
+	settled := ok && (e.cat != nil || !e.stored)
+	m.mu.Unlock()
+	if settled {
+		return e, nil
+	}
+	if m.Store == nil || reservedCatalog(name) {
+		return nil, m.unknownCatalog(name)
+	}
+	d, ok, err := m.Store.Get(name)
+	if err != nil {
+		return nil, &Error{Name: name, Part: CatalogPart, Msg: err.Error(), Err: err}
+	}
+	m.mu.Lock()
+	e, had := m.catalogs[name]
+	switch {
+	case had && e.cat != nil: // opened meanwhile
+	case had && ok:
+		e.desc = d
+	case had:
+		delete(m.catalogs, name)
+	case ok:
+		e = &entry{desc: d, stored: true}
+		m.catalogs[name] = e
+	}
+	gone := e == nil || e.cat == nil && !ok
+	m.mu.Unlock()
+	if gone {
+		return nil, m.unknownCatalog(name)
+	}
+	return e, nil
+}
+
+// DropCatalog forgets a catalog, here and in the Store; running jobs keep their own instances.
+func (m *CatalogManager) DropCatalog(name string, ifExists bool) error {
+	exists, err := m.exists(name)
+	if err != nil {
+		return err
+	}
+	if !exists || reservedCatalog(name) {
 		if ifExists {
 			return nil
 		}
 		return m.unknownCatalog(name)
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if name == m.current {
 		return &Error{Name: name, Msg: "Cannot drop a catalog which is currently in use."}
 	}
-	if b, ok := e.cat.(Busy); ok {
-		if err := b.Busy(); err != nil {
-			return &Error{Name: name, Msg: fmt.Sprintf("Cannot drop catalog %s: %s.", name, err)}
+	e := m.catalogs[name]
+	if e != nil {
+		if b, ok := e.cat.(Busy); ok {
+			if err := b.Busy(); err != nil {
+				return &Error{Name: name, Msg: fmt.Sprintf("Cannot drop catalog %s: %s.", name, err)}
+			}
+		}
+	}
+	if m.Store != nil && (e == nil || e.stored) {
+		if err := m.Store.Remove(name); err != nil && !errors.Is(err, ErrCatalogNotExist) {
+			return err
 		}
 	}
 	delete(m.catalogs, name)
 	delete(m.database, name)
+	if e == nil || e.cat == nil {
+		return nil
+	}
 	return e.cat.Close()
 }
 
+// unknownCatalog is the error for a name that is not a catalog's.
 func (m *CatalogManager) unknownCatalog(name string) error {
-	names := make([]string, 0, len(m.catalogs))
-	for n := range m.catalogs {
-		names = append(names, n)
-	}
-	return &Error{Name: name, Part: CatalogPart, Msg: fmt.Sprintf("A catalog with name [%s] does not exist.", name), Hint: hint(name, names)}
+	return &Error{Name: name, Part: CatalogPart, Err: ErrCatalogNotExist, Hint: hint(name, m.ListCatalogs()),
+		Msg: fmt.Sprintf("A catalog with name [%s] does not exist.", name)}
 }
 
 func hint(name string, names []string) string {
@@ -166,51 +267,95 @@ func hint(name string, names []string) string {
 
 // Catalog returns an opened catalog.
 func (m *CatalogManager) Catalog(ctx context.Context, name string) (Catalog, error) {
-	m.mu.Lock()
-	e, ok := m.catalogs[name]
-	if !ok {
-		defer m.mu.Unlock()
-		return nil, m.unknownCatalog(name)
+	e, err := m.find(name)
+	if err != nil {
+		return nil, err
 	}
-	m.mu.Unlock()
+	c, first, err := m.instance(ctx, name, e)
+	if err != nil {
+		return nil, err
+	}
 	if m.OnOpen != nil {
-		e.first.Do(func() { m.OnOpen(ctx, name, e.cat) })
+		first.Do(func() { m.OnOpen(ctx, name, c) })
 	}
-	return e.cat, nil
+	return c, nil
+}
+
+// instance returns the catalog of an entry, opening it at first. One that cannot be opened is tried again
+// at the next use.
+func (m *CatalogManager) instance(ctx context.Context, name string, e *entry) (Catalog, *sync.Once, error) {
+	e.opening.Lock()
+	defer e.opening.Unlock()
+	m.mu.Lock()
+	c, first, d := e.cat, e.first, e.desc
+	m.mu.Unlock()
+	if c != nil {
+		return c, first, nil
+	}
+	d, c, err := m.open(ctx, d)
+	if err != nil {
+		return nil, nil, &Error{Name: name, Part: CatalogPart, Err: err, Msg: fmt.Sprintf("Catalog %s cannot be opened: %s", name, err)}
+	}
+	m.mu.Lock()
+	if m.catalogs[name] != e { // dropped meanwhile
+		m.mu.Unlock()
+		return nil, nil, errors.Join(m.unknownCatalog(name), c.Close())
+	}
+	defer m.mu.Unlock()
+	e.desc, e.cat, e.first = d, c, &sync.Once{}
+	return e.cat, e.first, nil
 }
 
 // Live returns the instance of a catalog for jobs in this process, without side effect.
 func (m *CatalogManager) Live(name string) (Catalog, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if name == TemporaryCatalog {
+		return m.temporary.cat, m.temporary.cat != nil
+	}
 	e, ok := m.catalogs[name]
-	if !ok {
+	if !ok || e.cat == nil {
 		return nil, false
 	}
 	return e.cat, true
 }
 
-// Descriptor returns what a catalog was created with.
+// Descriptor returns what a catalog was created with. It opens nothing.
 func (m *CatalogManager) Descriptor(name string) (Descriptor, error) {
+	e, err := m.find(name)
+	if err != nil {
+		return Descriptor{}, err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	e, ok := m.catalogs[name]
-	if !ok {
-		return Descriptor{}, m.unknownCatalog(name)
-	}
 	return e.desc, nil
 }
 
-// ListCatalogs returns the names, sorted.
+// ListCatalogs returns the names, sorted: those of AllCatalogs as far as they can be found.
 func (m *CatalogManager) ListCatalogs() []string {
+	names, _ := m.AllCatalogs() // for hints and completion; SHOW CATALOGS asks AllCatalogs
+	return names
+}
+
+// AllCatalogs returns the names of the catalogs of this session and of the Store, sorted. With an error,
+// which is the Store's, they are those of this session.
+func (m *CatalogManager) AllCatalogs() ([]string, error) {
+	var kept []string
+	var err error
+	if m.Store != nil {
+		kept, err = m.Store.List()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	names := make([]string, 0, len(m.catalogs))
-	for n := range m.catalogs {
-		names = append(names, n)
+	all := map[string]bool{}
+	for n, e := range m.catalogs {
+		all[n] = err != nil || !e.stored || e.cat != nil
 	}
-	sort.Strings(names)
-	return names
+	for _, n := range kept {
+		all[n] = !reservedCatalog(n)
+	}
+	maps.DeleteFunc(all, func(_ string, listed bool) bool { return !listed })
+	return slices.Sorted(maps.Keys(all)), err
 }
 
 // CurrentCatalog returns the current catalog's name.
@@ -233,15 +378,19 @@ func (m *CatalogManager) currentDatabase() string {
 // UseCatalog makes a catalog the current one; its default database becomes current, and stays so even
 // if another becomes the default one (as a new file in a directory of SQLite files can).
 func (m *CatalogManager) UseCatalog(name string) error {
+	e, err := m.find(name)
+	if err != nil {
+		return err
+	}
+	c, _, err := m.instance(context.Background(), name, e)
+	if err != nil {
+		return err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	e, ok := m.catalogs[name]
-	if !ok {
-		return m.unknownCatalog(name)
-	}
 	m.current = name
 	delete(m.database, name)
-	if db := e.cat.DefaultDatabase(); db != "" {
+	if db := c.DefaultDatabase(); db != "" {
 		m.database[name] = db
 	}
 	return nil
@@ -277,21 +426,17 @@ func (m *CatalogManager) CheckDatabase(ctx context.Context, catalog, database st
 	return err
 }
 
-// Identify completes a name of one to three parts with the current catalog and database.
-func (m *CatalogManager) Identify(parts []string) connector.ObjectIdentifier {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	switch len(parts) {
-	case 1:
-		return connector.ObjectIdentifier{Catalog: m.current, Database: m.currentDatabase(), Object: parts[0]}
-	case 2:
-		return connector.ObjectIdentifier{Catalog: m.current, Database: parts[0], Object: parts[1]}
-	}
-	return connector.ObjectIdentifier{Catalog: parts[0], Database: parts[1], Object: parts[2]}
-}
-
-// Table returns a table's definition, or an *Error in Flink's words with a suggestion.
+// Table returns a table's definition, or an *Error in Flink's words with a suggestion. The catalog is that
+// of CatalogOf.
 func (m *CatalogManager) Table(ctx context.Context, id connector.ObjectIdentifier) (Catalog, *CatalogTable, error) {
+	if id.Temporary {
+		c, err := m.CatalogOf(ctx, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		t, _ := m.TemporaryTable(id)
+		return c, t, nil
+	}
 	if err := m.CheckDatabase(ctx, id.Catalog, id.Database); err != nil {
 		return nil, nil, err
 	}
@@ -299,22 +444,33 @@ func (m *CatalogManager) Table(ctx context.Context, id connector.ObjectIdentifie
 	if err != nil {
 		return nil, nil, err
 	}
-	t, err := c.Table(ctx, ObjectPath{id.Database, id.Object})
+	t, err := c.Table(ctx, PathOf(id))
 	if errors.Is(err, ErrTableNotExist) {
 		names, _ := c.ListTables(ctx, id.Database) // only for the hint
-		return c, nil, &Error{Name: id.Object, Part: ObjectPart, Err: ErrTableNotExist, Hint: hint(id.Object, names),
-			Msg: fmt.Sprintf("Table with identifier '%s' does not exist.", id)}
+		return c, nil, m.noTable(id, names)
 	}
 	return c, t, err
 }
 
-// Close closes every catalog.
+// noTable is the error for a name that is not a table's; names are those that are.
+func (m *CatalogManager) noTable(id connector.ObjectIdentifier, names []string) error {
+	return &Error{Name: id.Object, Part: ObjectPart, Err: ErrTableNotExist, Hint: hint(id.Object, names),
+		Msg: fmt.Sprintf("Table with identifier '%s' does not exist.", id)}
+}
+
+// Close closes every catalog, and ends the temporary objects.
 func (m *CatalogManager) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var errs []error
 	for _, e := range m.catalogs {
-		errs = append(errs, e.cat.Close())
+		if e.cat != nil {
+			errs = append(errs, e.cat.Close())
+		}
+	}
+	if m.temporary.cat != nil {
+		errs = append(errs, m.temporary.cat.Close())
+		m.temporary = temporaries{}
 	}
 	return errors.Join(errs...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/sluice-sql/sluice/connector"
@@ -85,7 +86,29 @@ func (r *Registry) Table(ctx context.Context, c Catalog, id connector.ObjectIden
 	if f == nil {
 		return nil, fmt.Errorf("table %s has no 'connector' option, and its catalog keeps no rows itself", id)
 	}
-	return f.Table(ctx, t.Def(id), r.Env)
+	def := t.Def(id)
+	if err := checkMetadata(id, def, f); err != nil {
+		return nil, err
+	}
+	return f.Table(ctx, def, r.Env)
+}
+
+// checkMetadata refuses metadata columns that a connector does not have.
+func checkMetadata(id connector.ObjectIdentifier, def connector.TableDef, f connector.Factory) error {
+	var keys []string
+	if r, ok := f.(connector.MetadataReader); ok {
+		for _, m := range r.Metadata() {
+			keys = append(keys, m.Key)
+		}
+	}
+	for i, k := range def.Metadata {
+		if !slices.Contains(keys, k) {
+			name := def.Schema.Columns[len(def.Schema.Columns)-len(def.Metadata)+i].Name
+			return fmt.Errorf("table %s, column %s: the connector '%s' has no metadata '%s'; it has: %s%s",
+				id, connector.QuoteName(name), f.Identifier(), k, quoteList(keys), didYouMean(k, keys))
+		}
+	}
+	return nil
 }
 
 // Instances are the catalogs that one job opened for itself from their serialised form. Catalogs that

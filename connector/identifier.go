@@ -12,6 +12,9 @@ type ObjectIdentifier struct {
 	Catalog  string `json:"catalog"`
 	Database string `json:"database"`
 	Object   string `json:"object"`
+	// Temporary says that the object is one of the session's own, which hides whatever the catalog has
+	// under this name.
+	Temporary bool `json:"temporary,omitempty"`
 }
 
 // String returns the identifier as Flink's messages write it: catalog.database.object.

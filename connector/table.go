@@ -7,12 +7,27 @@ import (
 	"github.com/sluice-sql/sluice/types"
 )
 
-// TableDef is the definition a table is opened with: its name, its physical schema and its options,
-// secrets in clear.
+// TableDef is the definition a table is opened with: its name, its schema and its options, secrets in
+// clear. Schema has the physical columns, and behind them one column for each metadata column.
 type TableDef struct {
 	Identifier ObjectIdentifier
 	Schema     types.Schema
 	Options    map[string]string
+	// Metadata are the keys of the last columns of Schema.
+	Metadata []string
+}
+
+// MetadataReader is a Factory whose tables can have metadata columns.
+type MetadataReader interface {
+	// Metadata lists what the connector knows of a row beside its physical columns.
+	Metadata() []MetadataColumn
+}
+
+// MetadataColumn is a metadata key of a connector.
+type MetadataColumn struct {
+	Key  string
+	Type types.Type
+	Doc  string
 }
 
 // Table is an opened table. What it can do beyond is said by the further interfaces Scannable,

@@ -94,6 +94,18 @@ func (c *fakeCatalog) DropTable(context.Context, catalog.ObjectPath, string) err
 	return errors.New("fake: no tables are dropped")
 }
 
+func (c *fakeCatalog) AlterTable(context.Context, catalog.ObjectPath, *catalog.CatalogTable, *catalog.CatalogTable, []catalog.TableChange) error {
+	return errors.New("fake: no tables are altered")
+}
+
+func (c *fakeCatalog) RenameTable(context.Context, catalog.ObjectPath, string) error {
+	return errors.New("fake: no tables are renamed")
+}
+
+func (c *fakeCatalog) AlterDatabase(context.Context, string, catalog.Database) error {
+	return errors.New("fake: no databases are altered")
+}
+
 func (c *fakeCatalog) Check(_ context.Context, path catalog.ObjectPath, t *catalog.CatalogTable, _ catalog.Purpose) (*catalog.Check, error) {
 	check := &catalog.Check{Guarantee: c.typ.guarantee, Reason: "the fake store says so"}
 	seen := map[string]string{}

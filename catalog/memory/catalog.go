@@ -209,6 +209,9 @@ func (c *Catalog) object(path catalog.ObjectPath) (*object, error) {
 }
 
 func (c *Catalog) identifier(path catalog.ObjectPath) connector.ObjectIdentifier {
+	if c.name == catalog.TemporaryCatalog {
+		return catalog.TemporaryID(path)
+	}
 	return connector.ObjectIdentifier{Catalog: c.name, Database: path.Database, Object: path.Object}
 }
 
@@ -218,13 +221,19 @@ func (c *Catalog) CreateTable(_ context.Context, path catalog.ObjectPath, table 
 		return false, "", err
 	}
 	var store *memory.Store
-	if _, foreign := table.Options["connector"]; !foreign {
+	if keepsRows(table) {
 		store = memory.NewStore(c.identifier(path), table.Schema, c.budget)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	identity, err := c.register(path, table, store)
 	return err == nil, identity, err
+}
+
+// keepsRows reports whether a table's rows are kept here: it is no view and has no connector.
+func keepsRows(t *catalog.CatalogTable) bool {
+	_, foreign := t.Options["connector"]
+	return t.Kind != catalog.KindView && !foreign
 }
 
 // register makes an object visible if its name is free; c.mu is held.
@@ -254,15 +263,20 @@ func (c *Catalog) free(db *database, path catalog.ObjectPath) error {
 
 // accepts refuses what the catalog cannot keep.
 func (c *Catalog) accepts(path catalog.ObjectPath, table *catalog.CatalogTable) error {
-	_, foreign := table.Options["connector"]
+	rows := keepsRows(table)
 	keys := slices.Collect(maps.Keys(table.Options))
 	sort.Strings(keys)
 	for _, k := range keys {
 		switch {
-		case k == "comment" || strings.HasPrefix(k, "schema."):
+		case catalog.ReservedOption(k):
 			return &connector.OptionError{Key: k, KeyAtFault: true, Msg: fmt.Sprintf("option '%s' of table %s: this key is reserved", k, c.identifier(path))}
-		case !foreign:
+		case rows:
 			return &connector.OptionError{Key: k, KeyAtFault: true, Msg: fmt.Sprintf("option '%s' means nothing for table %s: without the option 'connector' its rows are kept in memory, which has no options", k, c.identifier(path))}
+		}
+	}
+	for _, v := range table.Virtual {
+		if rows && v.Key != "" {
+			return &catalog.ColumnError{Column: v.Name, Msg: fmt.Sprintf("column %s: rows kept in memory have no metadata", connector.QuoteName(v.Name))}
 		}
 	}
 	return nil
@@ -287,8 +301,11 @@ func (c *Catalog) DropTable(_ context.Context, path catalog.ObjectPath, identity
 	return nil
 }
 
-// Stores says that comments are kept, and the options of tables with a connector.
-func (c *Catalog) Stores() catalog.Clause { return catalog.StoresComment | catalog.StoresOptions }
+// Stores says that everything is kept; options only of tables with a connector.
+func (c *Catalog) Stores() catalog.Clause {
+	return catalog.StoresComment | catalog.StoresOptions | catalog.StoresComputed | catalog.StoresMetadata |
+		catalog.StoresWatermark | catalog.StoresPartitions | catalog.StoresDistribution | catalog.StoresView
+}
 
 // Factory opens the tables whose rows are kept here.
 func (c *Catalog) Factory() connector.Factory { return memory.Factory{Find: c.store} }
@@ -296,11 +313,14 @@ func (c *Catalog) Factory() connector.Factory { return memory.Factory{Find: c.st
 func (c *Catalog) store(id connector.ObjectIdentifier) (*memory.Store, error) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	o, err := c.object(catalog.ObjectPath{Database: id.Database, Object: id.Object})
+	o, err := c.object(catalog.PathOf(id))
 	if err != nil {
 		return nil, err
 	}
-	if o.store == nil {
+	switch {
+	case o.store == nil && o.table.Kind == catalog.KindView:
+		return nil, fmt.Errorf("%s is a view; it keeps no rows", id)
+	case o.store == nil:
 		return nil, fmt.Errorf("table %s keeps no rows in memory: its connector is '%s'", id, o.table.Options["connector"])
 	}
 	return o.store, nil

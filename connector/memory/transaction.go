@@ -39,7 +39,12 @@ const (
 var _ connector.Transaction = (*Transaction)(nil)
 
 // Key returns the key of the transactions that write the table of this name.
-func Key(id connector.ObjectIdentifier) string { return "memory:" + id.SQL() }
+func Key(id connector.ObjectIdentifier) string {
+	if id.Temporary {
+		return "memory:temporary:" + id.SQL()
+	}
+	return "memory:" + id.SQL()
+}
 
 // Transaction returns a transaction that appends rows to the table.
 func (s *Store) Transaction(insert connector.Insert) (*Transaction, error) {
