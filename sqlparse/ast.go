@@ -18,7 +18,8 @@ type Node interface {
 	Span() Span
 	print(*printer)
 	// children calls visit for every direct child that is a Query, TableExpr,
-	// Expr or TypeName (or Statement, in EXPLAIN), in the order of the text.
+	// Expr or TypeName (or Statement, in EXPLAIN and statement sets), about in
+	// the order of the text.
 	children(visit func(Node))
 }
 
@@ -81,7 +82,8 @@ type Option struct {
 	Key, Value *Literal
 }
 
-// Options is a WITH ( … ) clause; its span starts at WITH. Nil where the
+// Options is a WITH ( … ) clause; its span starts at WITH (at SET, where ALTER
+// … SET ( … ) has it). Nil where the
 // clause is absent; the list may be empty.
 type Options struct {
 	Pos

@@ -16,6 +16,23 @@ type DropCatalog struct {
 	Name     Ident
 }
 
+// AlterCatalog is ALTER CATALOG name {SET (…) | RESET (…) | COMMENT 'x'}: exactly
+// one is set.
+type AlterCatalog struct {
+	Pos
+	Name    Ident
+	Set     *Options   // its span starts at SET
+	Reset   []*Literal // nil: not RESET
+	Comment *Literal
+}
+
+// DescribeCatalog is {DESCRIBE|DESC} CATALOG [EXTENDED] name.
+type DescribeCatalog struct {
+	Pos
+	Extended bool
+	Name     Ident
+}
+
 // UseCatalog is USE CATALOG name.
 type UseCatalog struct {
 	Pos
@@ -41,6 +58,10 @@ func (*CreateCatalog) statement()        {}
 func (*CreateCatalog) Form() string      { return "CREATE CATALOG" }
 func (*DropCatalog) statement()          {}
 func (*DropCatalog) Form() string        { return "DROP CATALOG" }
+func (*AlterCatalog) statement()         {}
+func (*AlterCatalog) Form() string       { return "ALTER CATALOG" }
+func (*DescribeCatalog) statement()      {}
+func (*DescribeCatalog) Form() string    { return "DESCRIBE CATALOG" }
 func (*UseCatalog) statement()           {}
 func (*UseCatalog) Form() string         { return "USE CATALOG" }
 func (*ShowCatalogs) statement()         {}
@@ -76,6 +97,36 @@ func (p *parser) dropCatalog(start int) Statement {
 	s := &DropCatalog{}
 	p.expect("DROP", "CATALOG")
 	s.IfExists = p.ifExists()
+	s.Name = p.catalogName()
+	s.Pos = p.pos(start)
+	return s
+}
+
+// alterCatalog: ALTER CATALOG name {SET ( … ) | RESET ( … ) | COMMENT 'x'}
+func (p *parser) alterCatalog(start int) Statement {
+	s := &AlterCatalog{}
+	p.expect("ALTER", "CATALOG")
+	s.Name = p.catalogName()
+	switch p.tok.kw {
+	case "SET":
+		s.Set = p.setOptions()
+	case "RESET":
+		s.Reset = p.resetKeys("CATALOG")
+	case "COMMENT":
+		s.Comment = p.comment()
+	default:
+		p.unexpected("SET, RESET or COMMENT")
+	}
+	s.Pos = p.pos(start)
+	return s
+}
+
+// describeCatalog: {DESCRIBE|DESC} CATALOG [EXTENDED] name
+func (p *parser) describeCatalog(start int) Statement {
+	s := &DescribeCatalog{}
+	p.next()
+	p.expect("CATALOG")
+	s.Extended = p.extended()
 	s.Name = p.catalogName()
 	s.Pos = p.pos(start)
 	return s
@@ -122,6 +173,26 @@ func (s *DropCatalog) print(p *printer) {
 	s.Name.print(p)
 }
 
+func (s *AlterCatalog) print(p *printer) {
+	p.str("ALTER CATALOG ")
+	s.Name.print(p)
+	switch {
+	case s.Set != nil:
+		p.str(" SET ")
+		p.optionItems(s.Set.Items)
+	case s.Reset != nil:
+		p.str(" RESET ")
+		p.keys(s.Reset)
+	}
+	p.comment(s.Comment)
+}
+
+func (s *DescribeCatalog) print(p *printer) {
+	p.str("DESCRIBE CATALOG ")
+	p.opt(s.Extended, "EXTENDED ")
+	s.Name.print(p)
+}
+
 func (s *UseCatalog) print(p *printer) {
 	p.str("USE CATALOG ")
 	s.Name.print(p)
@@ -141,6 +212,8 @@ func (s *ShowCreateCatalog) print(p *printer) {
 
 func (*CreateCatalog) children(func(Node))      {}
 func (*DropCatalog) children(func(Node))        {}
+func (*AlterCatalog) children(func(Node))       {}
+func (*DescribeCatalog) children(func(Node))    {}
 func (*UseCatalog) children(func(Node))         {}
 func (*ShowCatalogs) children(func(Node))       {}
 func (*ShowCurrentCatalog) children(func(Node)) {}

@@ -118,6 +118,7 @@ const (
 	msgPrimaryKeyEnforced = "Flink doesn't support ENFORCED mode for PRIMARY KEY constraint. ENFORCED/NOT ENFORCED controls if the constraint checks are performed on the incoming/outgoing data. Flink does not own the data therefore the only supported mode is the NOT ENFORCED mode"
 	msgDuplicateKey       = "Duplicate primary key definition"
 	msgUnique             = "UNIQUE constraint is not supported yet"
+	msgManyWatermarks     = "Multiple WATERMARK statements is not supported yet."
 	msgIdentifiersOnly    = "Columns identifiers without types in the schema are supported on CTAS/RTAS statements only."
 	msgUsingConnectionAs  = "USING CONNECTION clause is not supported with CREATE TABLE AS SELECT or REPLACE TABLE AS SELECT statements."
 )
@@ -160,7 +161,7 @@ func (p *parser) createTable(start int) Statement {
 	}
 	s.Comment = p.comment()
 	if p.isWord("DISTRIBUTED") {
-		s.Distribution = p.distribution()
+		s.Distribution = p.distribution("DISTRIBUTED")
 	}
 	if p.isWord("PARTITIONED") {
 		at := p.tok.start
@@ -234,15 +235,11 @@ func (p *parser) tableElements(s *CreateTable) {
 		at := p.tok.start
 		switch {
 		case p.isWord("WATERMARK"):
-			w := p.watermark()
-			if s.Watermark != nil {
-				p.failAt(w.Span(), "Multiple WATERMARK statements is not supported yet.", "")
-			}
-			s.Watermark = w
+			p.watermark(&s.Watermark)
 		case p.isWord("PRIMARY") || p.isWord("UNIQUE") || p.isWord("CONSTRAINT"):
-			p.primaryKey(s, at, nil)
+			p.primaryKey(&s.PrimaryKey, at, nil)
 		default:
-			s.Columns = append(s.Columns, p.columnDef(s))
+			s.Columns = append(s.Columns, p.columnDef(&s.PrimaryKey))
 			p.checkColumns(len(s.Columns))
 		}
 		if !p.listGoesOn() {
@@ -252,20 +249,23 @@ func (p *parser) tableElements(s *CreateTable) {
 	s.ColumnsSpan = p.pos(start).Span()
 }
 
-// watermark: WATERMARK FOR column AS expr
-func (p *parser) watermark() *WatermarkDef {
+// watermark: WATERMARK FOR column AS expr; a second one is refused.
+func (p *parser) watermark(into **WatermarkDef) {
 	start := p.tok.start
 	p.expect("WATERMARK", "FOR")
 	w := &WatermarkDef{Column: p.objectName("a column name", MaxDepth)}
 	p.expect("AS")
 	w.Expr = p.expr()
 	w.Pos = p.pos(start)
-	return w
+	if *into != nil {
+		p.failAt(w.Span(), msgManyWatermarks, "")
+	}
+	*into = w
 }
 
 // primaryKey: [CONSTRAINT name] PRIMARY KEY [( columns )] NOT ENFORCED; column is
-// set behind a column, which is then the key.
-func (p *parser) primaryKey(s *CreateTable, start int, column *Ident) {
+// set behind a column, which is then the key. A second key is refused.
+func (p *parser) primaryKey(into **PrimaryKey, start int, column *Ident) {
 	k := &PrimaryKey{}
 	if p.accept("CONSTRAINT") {
 		id := p.ident("a constraint's name")
@@ -291,14 +291,14 @@ func (p *parser) primaryKey(s *CreateTable, start int, column *Ident) {
 		p.failAt(key, msgPrimaryKeyEnforced, "write NOT ENFORCED behind it")
 	}
 	k.Pos = p.pos(start)
-	if s.PrimaryKey != nil {
+	if *into != nil {
 		p.failAt(k.Span(), msgDuplicateKey, "")
 	}
-	s.PrimaryKey = k
+	*into = k
 }
 
 // columnDef: name { AS expr | type [METADATA [FROM 'key'] [VIRTUAL]] [key] } [COMMENT 'x']
-func (p *parser) columnDef(s *CreateTable) ColumnDef {
+func (p *parser) columnDef(key **PrimaryKey) ColumnDef {
 	start := p.tok.start
 	c := ColumnDef{Name: p.ident("a column name")}
 	if p.accept("AS") {
@@ -318,7 +318,7 @@ func (p *parser) columnDef(s *CreateTable) ColumnDef {
 		}
 		c.Virtual = p.accept("VIRTUAL")
 	} else if p.isWord("PRIMARY") || p.isWord("UNIQUE") || p.isWord("CONSTRAINT") {
-		p.primaryKey(s, p.tok.start, &c.Name)
+		p.primaryKey(key, p.tok.start, &c.Name)
 	}
 	c.Comment = p.comment()
 	c.Pos = p.pos(start)
@@ -328,11 +328,12 @@ func (p *parser) columnDef(s *CreateTable) ColumnDef {
 	return c
 }
 
-// distribution: DISTRIBUTED { BY [HASH|RANGE] ( columns ) [INTO n BUCKETS] | INTO n BUCKETS }
-func (p *parser) distribution() *Distribution {
+// distribution: {DISTRIBUTED|DISTRIBUTION} { BY [HASH|RANGE] ( columns ) [INTO n BUCKETS] | INTO n BUCKETS };
+// word is the first of them.
+func (p *parser) distribution(word string) *Distribution {
 	start := p.tok.start
 	d := &Distribution{}
-	p.expect("DISTRIBUTED")
+	p.expect(word)
 	by := p.accept("BY")
 	if by {
 		if (p.isWord("HASH") || p.isWord("RANGE")) && p.peekIsOp(1, "(") {
@@ -396,18 +397,9 @@ func (s *CreateTable) print(p *printer) {
 		s.printElements(p)
 	}
 	p.comment(s.Comment)
-	if d := s.Distribution; d != nil {
+	if s.Distribution != nil {
 		p.str(" DISTRIBUTED")
-		if d.Columns != nil {
-			p.str(" BY ")
-			p.str(d.Kind)
-			p.names(d.Columns)
-		}
-		if d.Buckets != nil {
-			p.str(" INTO ")
-			d.Buckets.print(p)
-			p.str(" BUCKETS")
-		}
+		s.Distribution.print(p)
 	}
 	if s.PartitionedBy != nil {
 		p.str(" PARTITIONED BY ")
@@ -440,56 +432,84 @@ func (s *CreateTable) printElements(p *printer) {
 		sep = ", "
 	}
 	for i := range s.Columns {
-		c := &s.Columns[i]
 		next()
-		p.name(c.Name.Name)
-		switch c.Kind {
-		case ComputedColumn:
-			p.str(" AS ")
-			c.Expr.print(p)
-		case MetadataColumn:
-			p.str(" ")
-			c.Type.print(p)
-			p.str(" METADATA")
-			if c.MetadataKey != nil {
-				p.str(" FROM ")
-				c.MetadataKey.print(p)
-			}
-			p.opt(c.Virtual, " VIRTUAL")
-		default:
-			p.str(" ")
-			c.Type.print(p)
-		}
-		p.comment(c.Comment)
+		s.Columns[i].print(p)
 	}
-	if w := s.Watermark; w != nil {
+	if s.Watermark != nil {
 		next()
-		p.str("WATERMARK FOR ")
-		w.Column.print(p)
-		p.str(" AS ")
-		w.Expr.print(p)
+		s.Watermark.print(p)
 	}
-	if k := s.PrimaryKey; k != nil {
+	if s.PrimaryKey != nil {
 		next()
-		if k.Name != nil {
-			p.str("CONSTRAINT ")
-			p.name(k.Name.Name)
-			p.str(" ")
-		}
-		p.str("PRIMARY KEY ")
-		p.names(k.Columns)
-		p.str(" NOT ENFORCED")
+		s.PrimaryKey.print(p)
 	}
 	p.str(")")
 }
 
+func (c *ColumnDef) print(p *printer) {
+	p.name(c.Name.Name)
+	switch c.Kind {
+	case ComputedColumn:
+		p.str(" AS ")
+		c.Expr.print(p)
+	case MetadataColumn:
+		p.str(" ")
+		c.Type.print(p)
+		p.str(" METADATA")
+		if c.MetadataKey != nil {
+			p.str(" FROM ")
+			c.MetadataKey.print(p)
+		}
+		p.opt(c.Virtual, " VIRTUAL")
+	default:
+		p.str(" ")
+		c.Type.print(p)
+	}
+	p.comment(c.Comment)
+}
+
+func (w *WatermarkDef) print(p *printer) {
+	p.str("WATERMARK FOR ")
+	w.Column.print(p)
+	p.str(" AS ")
+	w.Expr.print(p)
+}
+
+func (k *PrimaryKey) print(p *printer) {
+	if k.Name != nil {
+		p.str("CONSTRAINT ")
+		p.name(k.Name.Name)
+		p.str(" ")
+	}
+	p.str("PRIMARY KEY ")
+	p.names(k.Columns)
+	p.str(" NOT ENFORCED")
+}
+
+// print writes what follows DISTRIBUTED or DISTRIBUTION.
+func (d *Distribution) print(p *printer) {
+	if d.Columns != nil {
+		p.str(" BY ")
+		p.str(d.Kind)
+		p.names(d.Columns)
+	}
+	if d.Buckets != nil {
+		p.str(" INTO ")
+		d.Buckets.print(p)
+		p.str(" BUCKETS")
+	}
+}
+
+func (c *ColumnDef) children(visit func(Node)) {
+	if c.Type != nil {
+		visit(c.Type)
+	}
+	visitExprs(visit, c.Expr)
+}
+
 func (s *CreateTable) children(visit func(Node)) {
 	for i := range s.Columns {
-		c := &s.Columns[i]
-		if c.Type != nil {
-			visit(c.Type)
-		}
-		visitExprs(visit, c.Expr)
+		s.Columns[i].children(visit)
 	}
 	if s.Watermark != nil {
 		visit(s.Watermark.Expr)

@@ -17,6 +17,20 @@ type DropDatabase struct {
 	Cascade  bool
 }
 
+// AlterDatabase is ALTER DATABASE [catalog.]name SET (…).
+type AlterDatabase struct {
+	Pos
+	Name    ObjectName // one or two parts
+	Options *Options   // never nil; its span starts at SET
+}
+
+// DescribeDatabase is {DESCRIBE|DESC} DATABASE [EXTENDED] [catalog.]name.
+type DescribeDatabase struct {
+	Pos
+	Extended bool
+	Name     ObjectName // one or two parts
+}
+
 // UseDatabase is USE [catalog.]database.
 type UseDatabase struct {
 	Pos
@@ -37,6 +51,10 @@ func (*CreateDatabase) statement()        {}
 func (*CreateDatabase) Form() string      { return "CREATE DATABASE" }
 func (*DropDatabase) statement()          {}
 func (*DropDatabase) Form() string        { return "DROP DATABASE" }
+func (*AlterDatabase) statement()         {}
+func (*AlterDatabase) Form() string       { return "ALTER DATABASE" }
+func (*DescribeDatabase) statement()      {}
+func (*DescribeDatabase) Form() string    { return "DESCRIBE DATABASE" }
 func (*UseDatabase) statement()           {}
 func (*UseDatabase) Form() string         { return "USE" }
 func (*ShowDatabases) statement()         {}
@@ -69,6 +87,27 @@ func (p *parser) dropDatabase(start int) Statement {
 	} else {
 		p.accept("RESTRICT")
 	}
+	s.Pos = p.pos(start)
+	return s
+}
+
+// alterDatabase: ALTER DATABASE [catalog.]name SET ( … )
+func (p *parser) alterDatabase(start int) Statement {
+	s := &AlterDatabase{}
+	p.expect("ALTER", "DATABASE")
+	s.Name = p.databaseName()
+	s.Options = p.setOptions()
+	s.Pos = p.pos(start)
+	return s
+}
+
+// describeDatabase: {DESCRIBE|DESC} DATABASE [EXTENDED] [catalog.]name
+func (p *parser) describeDatabase(start int) Statement {
+	s := &DescribeDatabase{}
+	p.next()
+	p.expect("DATABASE")
+	s.Extended = p.extended()
+	s.Name = p.databaseName()
 	s.Pos = p.pos(start)
 	return s
 }
@@ -114,6 +153,19 @@ func (s *DropDatabase) print(p *printer) {
 	p.opt(s.Cascade, " CASCADE")
 }
 
+func (s *AlterDatabase) print(p *printer) {
+	p.str("ALTER DATABASE ")
+	s.Name.print(p)
+	p.str(" SET ")
+	p.optionItems(s.Options.Items)
+}
+
+func (s *DescribeDatabase) print(p *printer) {
+	p.str("DESCRIBE DATABASE ")
+	p.opt(s.Extended, "EXTENDED ")
+	s.Name.print(p)
+}
+
 func (s *UseDatabase) print(p *printer) {
 	p.str("USE ")
 	s.Name.print(p)
@@ -132,6 +184,8 @@ func (*ShowCurrentDatabase) print(p *printer) { p.str("SHOW CURRENT DATABASE") }
 
 func (*CreateDatabase) children(func(Node))      {}
 func (*DropDatabase) children(func(Node))        {}
+func (*AlterDatabase) children(func(Node))       {}
+func (*DescribeDatabase) children(func(Node))    {}
 func (*UseDatabase) children(func(Node))         {}
 func (*ShowDatabases) children(func(Node))       {}
 func (*ShowCurrentDatabase) children(func(Node)) {}

@@ -5,7 +5,7 @@ package sqlparse
 type Explain struct {
 	Pos
 	Details   []ExplainDetail
-	Statement Statement // *QueryStatement, *Insert or *CreateTable with AS
+	Statement Statement // *QueryStatement, *Insert, *StatementSet or *CreateTable with AS
 }
 
 // ExplainDetail is one detail of EXPLAIN.
@@ -14,10 +14,17 @@ type ExplainDetail struct {
 	Name string
 }
 
-func (*Explain) statement()   {}
-func (*Explain) Form() string { return "EXPLAIN" }
+func (*Explain) statement() {}
 
-// explain: EXPLAIN [detail {, detail} | PLAN FOR] statement
+// Form names the statement.
+func (s *Explain) Form() string {
+	if _, ok := s.Statement.(*StatementSet); ok {
+		return "EXPLAIN STATEMENT SET"
+	}
+	return "EXPLAIN"
+}
+
+// explain: EXPLAIN [detail {, detail} | PLAN FOR] {statement | STATEMENT SET BEGIN insert; … END}
 func (p *parser) explain(start int) Statement {
 	s := &Explain{}
 	p.expect("EXPLAIN")
@@ -34,7 +41,8 @@ func (p *parser) explain(start int) Statement {
 		}
 	}
 	if p.isWords("STATEMENT", "SET") {
-		p.failAt(Span{start, p.peek(1).end}, "EXPLAIN STATEMENT SET is not supported yet", "")
+		s.Statement = p.statementSet()
+		s.Pos = p.pos(start)
 		return s
 	}
 	at := p.tok
@@ -43,7 +51,7 @@ func (p *parser) explain(start int) Statement {
 	}
 	inner := p.statement(p.forms)
 	switch x := inner.(type) {
-	case *QueryStatement, *Insert:
+	case *QueryStatement, *Insert, *StatementSet:
 	case *CreateTable:
 		if x.As == nil {
 			p.failAt(at.span(), "found "+x.Form()+" without AS behind EXPLAIN, expected "+explainable, "")
@@ -57,7 +65,7 @@ func (p *parser) explain(start int) Statement {
 	return s
 }
 
-const explainable = "a query, an INSERT or a CREATE TABLE … AS"
+const explainable = "a query, an INSERT, a STATEMENT SET or a CREATE TABLE … AS"
 
 func isExplainDetail(kw string) bool {
 	switch kw {
@@ -71,6 +79,10 @@ func (s *Explain) print(p *printer) {
 	p.str("EXPLAIN ")
 	p.list(len(s.Details), func(i int) { p.str(s.Details[i].Name) })
 	p.opt(len(s.Details) > 0, " ")
+	if set, ok := s.Statement.(*StatementSet); ok {
+		set.printSet(p)
+		return
+	}
 	s.Statement.print(p)
 }
 

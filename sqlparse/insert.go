@@ -49,19 +49,7 @@ func (p *parser) insert(start int) Statement {
 	s.Table = p.tableName()
 	s.Hints = p.hints()
 	if p.accept("PARTITION") {
-		p.expectOp("(")
-		for p.err == nil {
-			at := p.tok.start
-			item := PartitionItem{Name: p.ident("a partition column's name")}
-			if p.acceptOp("=") {
-				item.Value = p.expr()
-			}
-			item.Pos = p.pos(at)
-			s.Partition = append(s.Partition, item)
-			if !p.listGoesOn() {
-				break
-			}
-		}
+		s.Partition = p.partitionItems()
 	}
 	if p.isOp("(") && !p.isQueryAt(1) && !p.peekIsOp(1, "(") {
 		s.Columns = p.identList("a column name")
@@ -88,6 +76,26 @@ func (p *parser) insert(start int) Statement {
 	return s
 }
 
+// partitionItems: ( name [= value], … )
+func (p *parser) partitionItems() []PartitionItem {
+	p.expectOp("(")
+	var list []PartitionItem
+	for p.err == nil {
+		at := p.tok.start
+		item := PartitionItem{Name: p.ident("a partition column's name")}
+		if p.acceptOp("=") {
+			item.Value = p.expr()
+		}
+		item.Pos = p.pos(at)
+		list = append(list, item)
+		p.checkColumns(len(list))
+		if !p.listGoesOn() {
+			break
+		}
+	}
+	return list
+}
+
 func (s *Insert) print(p *printer) {
 	if s.Overwrite {
 		p.str("INSERT OVERWRITE ")
@@ -97,12 +105,8 @@ func (s *Insert) print(p *printer) {
 	s.Table.print(p)
 	p.hints(s.Hints)
 	if s.Partition != nil {
-		p.str(" PARTITION (")
-		p.list(len(s.Partition), func(i int) {
-			p.name(s.Partition[i].Name.Name)
-			p.clause(" = ", s.Partition[i].Value)
-		})
-		p.str(")")
+		p.str(" ")
+		p.partition(s.Partition)
 	}
 	if s.Columns != nil {
 		p.str(" ")
@@ -115,9 +119,23 @@ func (s *Insert) print(p *printer) {
 	}
 }
 
-func (s *Insert) children(visit func(Node)) {
-	for _, item := range s.Partition {
+// partition writes PARTITION (…).
+func (p *printer) partition(items []PartitionItem) {
+	p.str("PARTITION (")
+	p.list(len(items), func(i int) {
+		p.name(items[i].Name.Name)
+		p.clause(" = ", items[i].Value)
+	})
+	p.str(")")
+}
+
+func visitPartition(visit func(Node), items []PartitionItem) {
+	for _, item := range items {
 		visitExprs(visit, item.Value)
 	}
+}
+
+func (s *Insert) children(visit func(Node)) {
+	visitPartition(visit, s.Partition)
 	visit(s.Query)
 }

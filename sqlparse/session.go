@@ -15,8 +15,24 @@ type Reset struct {
 // ShowJobs is SHOW JOBS.
 type ShowJobs struct{ Pos }
 
-// Help is HELP.
-type Help struct{ Pos }
+// DescribeJob is {DESCRIBE|DESC} JOB 'id'.
+type DescribeJob struct {
+	Pos
+	ID *Literal
+}
+
+// Help is HELP [topic].
+type Help struct {
+	Pos
+	Topic     string // the text behind HELP as written; "": none
+	TopicSpan Span
+}
+
+// SourceFile is SOURCE 'file', which is the shell's own.
+type SourceFile struct {
+	Pos
+	File *Literal
+}
 
 // Quit is QUIT or EXIT.
 type Quit struct{ Pos }
@@ -24,18 +40,22 @@ type Quit struct{ Pos }
 // Clear is CLEAR.
 type Clear struct{ Pos }
 
-func (*Set) statement()        {}
-func (*Set) Form() string      { return "SET" }
-func (*Reset) statement()      {}
-func (*Reset) Form() string    { return "RESET" }
-func (*ShowJobs) statement()   {}
-func (*ShowJobs) Form() string { return "SHOW JOBS" }
-func (*Help) statement()       {}
-func (*Help) Form() string     { return "HELP" }
-func (*Quit) statement()       {}
-func (*Quit) Form() string     { return "QUIT" }
-func (*Clear) statement()      {}
-func (*Clear) Form() string    { return "CLEAR" }
+func (*Set) statement()           {}
+func (*Set) Form() string         { return "SET" }
+func (*Reset) statement()         {}
+func (*Reset) Form() string       { return "RESET" }
+func (*ShowJobs) statement()      {}
+func (*ShowJobs) Form() string    { return "SHOW JOBS" }
+func (*DescribeJob) statement()   {}
+func (*DescribeJob) Form() string { return "DESCRIBE JOB" }
+func (*SourceFile) statement()    {}
+func (*SourceFile) Form() string  { return "SOURCE" }
+func (*Help) statement()          {}
+func (*Help) Form() string        { return "HELP" }
+func (*Quit) statement()          {}
+func (*Quit) Form() string        { return "QUIT" }
+func (*Clear) statement()         {}
+func (*Clear) Form() string       { return "CLEAR" }
 
 // set: SET ['key' [= 'value']]
 func (p *parser) set(start int) Statement {
@@ -90,9 +110,40 @@ func (p *parser) showJobs(start int) Statement {
 	return &ShowJobs{p.pos(start)}
 }
 
-func (p *parser) help(start int) Statement {
+// describeJob: {DESCRIBE|DESC} JOB 'id'
+func (p *parser) describeJob(start int) Statement {
+	s := &DescribeJob{}
 	p.next()
-	return &Help{p.pos(start)}
+	p.expect("JOB")
+	s.ID = p.stringLiteral("a job's id in single quotes")
+	s.Pos = p.pos(start)
+	return s
+}
+
+// help: HELP [topic]
+func (p *parser) help(start int) Statement {
+	s := &Help{}
+	p.next()
+	at := p.tok.start
+	for p.tok.kind != tokEOF && !p.isOp(";") {
+		p.next()
+		s.TopicSpan = p.pos(at).Span()
+	}
+	s.Topic = p.lex.src[s.TopicSpan.Start:s.TopicSpan.End]
+	s.Pos = p.pos(start)
+	return s
+}
+
+// source: SOURCE 'file'
+func (p *parser) source(start int) Statement {
+	s := &SourceFile{}
+	p.next()
+	if p.tok.kind == tokWord {
+		p.failAt(p.tok.span(), "found "+p.found(p.tok)+", expected a file's name in single quotes", "write SOURCE 'file.sql'")
+	}
+	s.File = p.stringLiteral("a file's name in single quotes")
+	s.Pos = p.pos(start)
+	return s
 }
 
 func (p *parser) quit(start int) Statement {
@@ -126,13 +177,30 @@ func (s *Reset) print(p *printer) {
 }
 
 func (*ShowJobs) print(p *printer) { p.str("SHOW JOBS") }
-func (*Help) print(p *printer)     { p.str("HELP") }
-func (*Quit) print(p *printer)     { p.str("QUIT") }
-func (*Clear) print(p *printer)    { p.str("CLEAR") }
 
-func (*Set) children(func(Node))      {}
-func (*Reset) children(func(Node))    {}
-func (*ShowJobs) children(func(Node)) {}
-func (*Help) children(func(Node))     {}
-func (*Quit) children(func(Node))     {}
-func (*Clear) children(func(Node))    {}
+func (s *DescribeJob) print(p *printer) {
+	p.str("DESCRIBE JOB ")
+	s.ID.print(p)
+}
+
+func (s *Help) print(p *printer) {
+	p.str("HELP")
+	p.opt(s.Topic != "", " "+s.Topic)
+}
+
+func (s *SourceFile) print(p *printer) {
+	p.str("SOURCE ")
+	s.File.print(p)
+}
+
+func (*Quit) print(p *printer)  { p.str("QUIT") }
+func (*Clear) print(p *printer) { p.str("CLEAR") }
+
+func (*Set) children(func(Node))         {}
+func (*Reset) children(func(Node))       {}
+func (*ShowJobs) children(func(Node))    {}
+func (*DescribeJob) children(func(Node)) {}
+func (*Help) children(func(Node))        {}
+func (*SourceFile) children(func(Node))  {}
+func (*Quit) children(func(Node))        {}
+func (*Clear) children(func(Node))       {}

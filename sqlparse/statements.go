@@ -10,6 +10,9 @@ type Form struct {
 	Lead string
 	// Syntax is the form's grammar for HELP and error messages.
 	Syntax string
+	// Why says, of a form that is refused for good, what is missing here or what
+	// to write instead; "" where the form is supported or only not yet.
+	Why string
 
 	parse func(p *parser, start int) Statement
 }
@@ -21,114 +24,136 @@ func (f Form) Supported() bool { return f.parse != nil }
 // client, the supported and the refused, in the order in which they are matched.
 func Forms() []Form { return append([]Form(nil), forms...) }
 
+func can(name, lead, syntax string, parse func(*parser, int) Statement) Form {
+	return Form{Name: name, Lead: lead, Syntax: syntax, parse: parse}
+}
+
+func cannot(name, lead, syntax, why string) Form {
+	return Form{Name: name, Lead: lead, Syntax: syntax, Why: why}
+}
+
+// The reasons that several forms share.
+const (
+	whyFunction     = "there is no JVM here to load code; functions are built in, SHOW FUNCTIONS lists them"
+	whyJar          = "there is no JVM here; functions, connectors and formats are built in"
+	whyModule       = "there is no JVM here to load modules; the functions of the core module are built in"
+	whyModel        = "nothing here calls machine learning models"
+	whyConnection   = "there are no connection objects here; the options of CREATE CATALOG and CREATE TABLE say where to connect"
+	whyMaterialized = "no service runs here that would keep a materialized table fresh; CREATE OR REPLACE TABLE t AS query makes it anew"
+	whyPlan         = "plans are not kept in files here; EXPLAIN shows a statement's plan"
+	whyProcedure    = "no catalog here has procedures"
+)
+
 // forms is matched from top to bottom by the leading words; the first match
 // decides. A form without a parse function is refused.
 var forms = []Form{
 	// Queries.
-	{"SELECT", "SELECT", "SELECT [ALL | DISTINCT] expr [[AS] alias], … [FROM table, …] [WHERE …] [GROUP BY …] [HAVING …] [WINDOW …] [ORDER BY …] [LIMIT n] [OFFSET n]", queryStatement},
-	{"WITH", "WITH", "WITH name [(column, …)] AS (query), … query", queryStatement},
-	{"VALUES", "VALUES", "VALUES (expr, …), …", queryStatement},
-	{"TABLE", "TABLE", "TABLE [catalog.][database.]table", queryStatement},
-	{"EXPLAIN STATEMENT SET", "EXPLAIN STATEMENT SET", "EXPLAIN STATEMENT SET BEGIN insert; … END", nil},
-	{"EXPLAIN", "EXPLAIN", "EXPLAIN [ESTIMATED_COST | CHANGELOG_MODE | PLAN_ADVICE | JSON_EXECUTION_PLAN, … | PLAN FOR] {query | insert | CREATE TABLE … AS query}", (*parser).explain},
+	can("SELECT", "SELECT", "SELECT [ALL | DISTINCT] expr [[AS] alias], … [FROM table, …] [WHERE …] [GROUP BY …] [HAVING …] [WINDOW …] [ORDER BY …] [LIMIT n] [OFFSET n]", queryStatement),
+	can("WITH", "WITH", "WITH name [(column, …)] AS (query), … query", queryStatement),
+	can("VALUES", "VALUES", "VALUES (expr, …), …", queryStatement),
+	can("TABLE", "TABLE", "TABLE [catalog.][database.]table", queryStatement),
+	can("EXPLAIN STATEMENT SET", "EXPLAIN STATEMENT SET", "EXPLAIN STATEMENT SET BEGIN insert; … END", (*parser).explain),
+	can("EXPLAIN", "EXPLAIN", "EXPLAIN [ESTIMATED_COST | CHANGELOG_MODE | PLAN_ADVICE | JSON_EXECUTION_PLAN, … | PLAN FOR] {query | insert | CREATE TABLE … AS query}", (*parser).explain),
 
 	// Changing data.
-	{"INSERT INTO", "INSERT", "INSERT {INTO | OVERWRITE} [catalog.][database.]table [PARTITION (column [= value], …)] [(column, …)] {query | VALUES (expr, …), …}", (*parser).insert},
-	{"INSERT OVERWRITE", "INSERT OVERWRITE", "INSERT OVERWRITE [catalog.][database.]table [PARTITION (column [= value], …)] [(column, …)] query", (*parser).insert},
-	{"EXECUTE INSERT", "EXECUTE INSERT", "EXECUTE INSERT {INTO | OVERWRITE} table …", (*parser).insert},
-	{"EXECUTE STATEMENT SET", "EXECUTE STATEMENT SET", "EXECUTE STATEMENT SET BEGIN insert; … END", nil},
-	{"EXECUTE PLAN", "EXECUTE PLAN", "EXECUTE PLAN 'file'", nil},
-	{"BEGIN STATEMENT SET", "BEGIN STATEMENT SET", "BEGIN STATEMENT SET", nil},
-	{"END", "END", "END", nil},
-	{"UPDATE", "UPDATE", "UPDATE table SET column = expr, … [WHERE …]", nil},
-	{"DELETE", "DELETE", "DELETE FROM table [WHERE …]", nil},
-	{"TRUNCATE TABLE", "TRUNCATE TABLE", "TRUNCATE TABLE table", nil},
-	{"CALL", "CALL", "CALL procedure(arg, …)", nil},
-	{"COMPILE AND EXECUTE PLAN", "COMPILE AND EXECUTE PLAN", "COMPILE AND EXECUTE PLAN 'file' FOR insert", nil},
-	{"COMPILE PLAN", "COMPILE PLAN", "COMPILE PLAN 'file' [IF NOT EXISTS] FOR insert", nil},
-	{"ANALYZE TABLE", "ANALYZE TABLE", "ANALYZE TABLE table COMPUTE STATISTICS [FOR COLUMNS column, … | FOR ALL COLUMNS]", nil},
+	can("INSERT INTO", "INSERT", "INSERT {INTO | OVERWRITE} [catalog.][database.]table [PARTITION (column [= value], …)] [(column, …)] {query | VALUES (expr, …), …}", (*parser).insert),
+	can("INSERT OVERWRITE", "INSERT OVERWRITE", "INSERT OVERWRITE [catalog.][database.]table [PARTITION (column [= value], …)] [(column, …)] query", (*parser).insert),
+	can("EXECUTE INSERT", "EXECUTE INSERT", "EXECUTE INSERT {INTO | OVERWRITE} table …", (*parser).insert),
+	can("EXECUTE STATEMENT SET", "EXECUTE STATEMENT SET", "EXECUTE STATEMENT SET BEGIN insert; … END", (*parser).executeStatementSet),
+	cannot("EXECUTE PLAN", "EXECUTE PLAN", "EXECUTE PLAN 'file'", whyPlan),
+	can("BEGIN STATEMENT SET", "BEGIN STATEMENT SET", "BEGIN STATEMENT SET", (*parser).beginStatementSet),
+	can("END", "END", "END", (*parser).endStatementSet),
+	cannot("UPDATE", "UPDATE", "UPDATE table SET column = expr, … [WHERE …]", ""),
+	cannot("DELETE", "DELETE", "DELETE FROM table [WHERE …]", ""),
+	cannot("TRUNCATE TABLE", "TRUNCATE TABLE", "TRUNCATE TABLE table", ""),
+	cannot("CALL", "CALL", "CALL procedure(arg, …)", whyProcedure),
+	cannot("COMPILE AND EXECUTE PLAN", "COMPILE AND EXECUTE PLAN", "COMPILE AND EXECUTE PLAN 'file' FOR insert", whyPlan),
+	cannot("COMPILE PLAN", "COMPILE PLAN", "COMPILE PLAN 'file' [IF NOT EXISTS] FOR insert", whyPlan),
+	cannot("ANALYZE TABLE", "ANALYZE TABLE", "ANALYZE TABLE table COMPUTE STATISTICS [FOR COLUMNS column, … | FOR ALL COLUMNS]", ""),
 
 	// Creating. The forms of CREATE TABLE share one parse function.
-	{"CREATE MATERIALIZED TABLE", "CREATE [OR ALTER] MATERIALIZED TABLE", "CREATE [OR ALTER] MATERIALIZED TABLE name … AS query", nil},
-	{"CREATE TABLE", "CREATE [TEMPORARY] TABLE", "CREATE [TEMPORARY] TABLE [IF NOT EXISTS] [catalog.][database.]table (column type [COMMENT 'x'], … [, WATERMARK FOR column AS expr] [, PRIMARY KEY (column, …) NOT ENFORCED]) [COMMENT 'x'] [DISTRIBUTED …] [PARTITIONED BY (column, …)] [WITH ('key' = 'value', …)]", (*parser).createTable},
-	{"CREATE TABLE LIKE", "CREATE [TEMPORARY] TABLE", "CREATE [TEMPORARY] TABLE [IF NOT EXISTS] table [(column type, …)] … LIKE source [({INCLUDING | EXCLUDING | OVERWRITING} feature …)]", (*parser).createTable},
-	{"CREATE TABLE AS", "CREATE [TEMPORARY] TABLE", "CREATE TABLE [IF NOT EXISTS] [catalog.][database.]table [(column type, … | column, …)] [COMMENT 'x'] [WITH ('key' = 'value', …)] AS query", (*parser).createTable},
-	{"CREATE OR REPLACE TABLE AS", "CREATE OR REPLACE [TEMPORARY] TABLE", "CREATE OR REPLACE TABLE [catalog.][database.]table … AS query", (*parser).createTable},
-	{"REPLACE TABLE AS", "REPLACE [TEMPORARY] TABLE", "REPLACE TABLE [catalog.][database.]table … AS query", (*parser).createTable},
-	{"CREATE CATALOG", "CREATE CATALOG", "CREATE CATALOG [IF NOT EXISTS] name [COMMENT 'x'] WITH ('type' = '…', …)", (*parser).createCatalog},
-	{"CREATE DATABASE", "CREATE DATABASE", "CREATE DATABASE [IF NOT EXISTS] [catalog.]name [COMMENT 'x'] [WITH ('key' = 'value', …)]", (*parser).createDatabase},
-	{"CREATE VIEW", "CREATE [TEMPORARY] VIEW", "CREATE [TEMPORARY] VIEW [IF NOT EXISTS] name [(column, …)] [COMMENT 'x'] AS query", nil},
-	{"CREATE FUNCTION", "CREATE [TEMPORARY [SYSTEM]] FUNCTION", "CREATE [TEMPORARY | TEMPORARY SYSTEM] FUNCTION name AS 'class' …", nil},
-	{"CREATE MODEL", "CREATE [TEMPORARY] MODEL", "CREATE [TEMPORARY] MODEL name …", nil},
-	{"CREATE CONNECTION", "CREATE [TEMPORARY [SYSTEM]] CONNECTION", "CREATE CONNECTION name WITH (…)", nil},
+	cannot("CREATE MATERIALIZED TABLE", "CREATE [OR ALTER] MATERIALIZED TABLE", "CREATE [OR ALTER] MATERIALIZED TABLE name … AS query", whyMaterialized),
+	can("CREATE TABLE", "CREATE [TEMPORARY] TABLE", "CREATE [TEMPORARY] TABLE [IF NOT EXISTS] [catalog.][database.]table (column type [COMMENT 'x'], … [, WATERMARK FOR column AS expr] [, PRIMARY KEY (column, …) NOT ENFORCED]) [COMMENT 'x'] [DISTRIBUTED …] [PARTITIONED BY (column, …)] [WITH ('key' = 'value', …)]", (*parser).createTable),
+	can("CREATE TABLE LIKE", "CREATE [TEMPORARY] TABLE", "CREATE [TEMPORARY] TABLE [IF NOT EXISTS] table [(column type, …)] … LIKE source [({INCLUDING | EXCLUDING | OVERWRITING} feature …)]", (*parser).createTable),
+	can("CREATE TABLE AS", "CREATE [TEMPORARY] TABLE", "CREATE TABLE [IF NOT EXISTS] [catalog.][database.]table [(column type, … | column, …)] [COMMENT 'x'] [WITH ('key' = 'value', …)] AS query", (*parser).createTable),
+	can("CREATE OR REPLACE TABLE AS", "CREATE OR REPLACE [TEMPORARY] TABLE", "CREATE OR REPLACE TABLE [catalog.][database.]table … AS query", (*parser).createTable),
+	can("REPLACE TABLE AS", "REPLACE [TEMPORARY] TABLE", "REPLACE TABLE [catalog.][database.]table … AS query", (*parser).createTable),
+	can("CREATE CATALOG", "CREATE CATALOG", "CREATE CATALOG [IF NOT EXISTS] name [COMMENT 'x'] WITH ('type' = '…', …)", (*parser).createCatalog),
+	can("CREATE DATABASE", "CREATE DATABASE", "CREATE DATABASE [IF NOT EXISTS] [catalog.]name [COMMENT 'x'] [WITH ('key' = 'value', …)]", (*parser).createDatabase),
+	can("CREATE VIEW", "CREATE [TEMPORARY] VIEW", "CREATE [TEMPORARY] VIEW [IF NOT EXISTS] [catalog.][database.]view [(column, …)] [COMMENT 'x'] AS query", (*parser).createView),
+	cannot("CREATE OR REPLACE VIEW", "CREATE OR REPLACE [TEMPORARY] VIEW", "CREATE OR REPLACE VIEW name AS query", "a view is replaced by ALTER VIEW name AS query"),
+	cannot("CREATE FUNCTION", "CREATE [TEMPORARY [SYSTEM]] FUNCTION", "CREATE [TEMPORARY | TEMPORARY SYSTEM] FUNCTION name AS 'class' …", whyFunction),
+	cannot("CREATE MODEL", "CREATE [TEMPORARY] MODEL", "CREATE [TEMPORARY] MODEL name …", whyModel),
+	cannot("CREATE CONNECTION", "CREATE [TEMPORARY [SYSTEM]] CONNECTION", "CREATE CONNECTION name WITH (…)", whyConnection),
 
 	// Changing definitions.
-	{"ALTER MATERIALIZED TABLE", "ALTER MATERIALIZED TABLE", "ALTER MATERIALIZED TABLE name …", nil},
-	{"ALTER TABLE", "ALTER TABLE", "ALTER TABLE table …", nil},
-	{"ALTER VIEW", "ALTER VIEW", "ALTER VIEW name …", nil},
-	{"ALTER DATABASE", "ALTER DATABASE", "ALTER DATABASE name SET (…)", nil},
-	{"ALTER FUNCTION", "ALTER [TEMPORARY [SYSTEM]] FUNCTION", "ALTER FUNCTION name …", nil},
-	{"ALTER CATALOG", "ALTER CATALOG", "ALTER CATALOG name …", nil},
-	{"ALTER MODEL", "ALTER MODEL", "ALTER MODEL name …", nil},
-	{"ALTER CONNECTION", "ALTER CONNECTION", "ALTER CONNECTION name …", nil},
+	cannot("ALTER MATERIALIZED TABLE", "ALTER MATERIALIZED TABLE", "ALTER MATERIALIZED TABLE name …", whyMaterialized),
+	can("ALTER TABLE", "ALTER TABLE", "ALTER TABLE [IF EXISTS] [catalog.][database.]table {{ADD | MODIFY} {part | (part, …)} | DROP {column | (column, …) | PRIMARY KEY | CONSTRAINT name | WATERMARK | DISTRIBUTION} | RENAME column TO name | RENAME TO name | SET ('key' = 'value', …) | RESET ('key', …) | ADD [IF NOT EXISTS] PARTITION (column = value, …) [WITH (…)] … | DROP [IF EXISTS] PARTITION (column = value, …), …}; a part is column type [FIRST | AFTER column], WATERMARK FOR column AS expr, PRIMARY KEY (column, …) NOT ENFORCED, or DISTRIBUTION BY (column, …)", (*parser).alterTable),
+	can("ALTER VIEW", "ALTER VIEW", "ALTER VIEW [catalog.][database.]view {RENAME TO name | AS query}", (*parser).alterView),
+	can("ALTER DATABASE", "ALTER DATABASE", "ALTER DATABASE [catalog.]name SET ('key' = 'value', …)", (*parser).alterDatabase),
+	cannot("ALTER FUNCTION", "ALTER [TEMPORARY [SYSTEM]] FUNCTION", "ALTER FUNCTION name …", whyFunction),
+	can("ALTER CATALOG", "ALTER CATALOG", "ALTER CATALOG name {SET ('key' = 'value', …) | RESET ('key', …) | COMMENT 'x'}", (*parser).alterCatalog),
+	cannot("ALTER MODEL", "ALTER MODEL", "ALTER MODEL name …", whyModel),
+	cannot("ALTER CONNECTION", "ALTER CONNECTION", "ALTER CONNECTION name …", whyConnection),
 
 	// Dropping.
-	{"DROP MATERIALIZED TABLE", "DROP MATERIALIZED TABLE", "DROP MATERIALIZED TABLE [IF EXISTS] name", nil},
-	{"DROP TABLE", "DROP [TEMPORARY] TABLE", "DROP [TEMPORARY] TABLE [IF EXISTS] [catalog.][database.]table", (*parser).dropTable},
-	{"DROP CATALOG", "DROP CATALOG", "DROP CATALOG [IF EXISTS] name", (*parser).dropCatalog},
-	{"DROP DATABASE", "DROP DATABASE", "DROP DATABASE [IF EXISTS] [catalog.]name [RESTRICT | CASCADE]", (*parser).dropDatabase},
-	{"DROP VIEW", "DROP [TEMPORARY] VIEW", "DROP [TEMPORARY] VIEW [IF EXISTS] name", nil},
-	{"DROP FUNCTION", "DROP [TEMPORARY [SYSTEM]] FUNCTION", "DROP FUNCTION [IF EXISTS] name", nil},
-	{"DROP MODEL", "DROP [TEMPORARY] MODEL", "DROP MODEL [IF EXISTS] name", nil},
-	{"DROP CONNECTION", "DROP [TEMPORARY [SYSTEM]] CONNECTION", "DROP CONNECTION [IF EXISTS] name", nil},
+	cannot("DROP MATERIALIZED TABLE", "DROP MATERIALIZED TABLE", "DROP MATERIALIZED TABLE [IF EXISTS] name", whyMaterialized),
+	can("DROP TABLE", "DROP [TEMPORARY] TABLE", "DROP [TEMPORARY] TABLE [IF EXISTS] [catalog.][database.]table", (*parser).dropTable),
+	can("DROP CATALOG", "DROP CATALOG", "DROP CATALOG [IF EXISTS] name", (*parser).dropCatalog),
+	can("DROP DATABASE", "DROP DATABASE", "DROP DATABASE [IF EXISTS] [catalog.]name [RESTRICT | CASCADE]", (*parser).dropDatabase),
+	can("DROP VIEW", "DROP [TEMPORARY] VIEW", "DROP [TEMPORARY] VIEW [IF EXISTS] [catalog.][database.]view", (*parser).dropView),
+	cannot("DROP FUNCTION", "DROP [TEMPORARY [SYSTEM]] FUNCTION", "DROP FUNCTION [IF EXISTS] name", whyFunction),
+	cannot("DROP MODEL", "DROP [TEMPORARY] MODEL", "DROP MODEL [IF EXISTS] name", whyModel),
+	cannot("DROP CONNECTION", "DROP [TEMPORARY [SYSTEM]] CONNECTION", "DROP CONNECTION [IF EXISTS] name", whyConnection),
 
 	// Showing.
-	{"SHOW CATALOGS", "SHOW CATALOGS", "SHOW CATALOGS [[NOT] {LIKE | ILIKE} 'pattern']", (*parser).showCatalogs},
-	{"SHOW CURRENT CATALOG", "SHOW CURRENT CATALOG", "SHOW CURRENT CATALOG", (*parser).showCurrentCatalog},
-	{"SHOW CURRENT DATABASE", "SHOW CURRENT DATABASE", "SHOW CURRENT DATABASE", (*parser).showCurrentDatabase},
-	{"SHOW DATABASES", "SHOW DATABASES", "SHOW DATABASES [{FROM | IN} catalog] [[NOT] {LIKE | ILIKE} 'pattern']", (*parser).showDatabases},
-	{"SHOW TABLES", "SHOW TABLES", "SHOW TABLES [{FROM | IN} [catalog.]database] [[NOT] {LIKE | ILIKE} 'pattern']", (*parser).showTables},
-	{"SHOW CREATE CATALOG", "SHOW CREATE CATALOG", "SHOW CREATE CATALOG name", (*parser).showCreateCatalog},
-	{"SHOW CREATE TABLE", "SHOW CREATE TABLE", "SHOW CREATE TABLE [catalog.][database.]table", (*parser).showCreateTable},
-	{"SHOW JOBS", "SHOW JOBS", "SHOW JOBS", (*parser).showJobs},
-	{"SHOW CREATE VIEW", "SHOW CREATE VIEW", "SHOW CREATE VIEW name", nil},
-	{"SHOW CREATE MATERIALIZED TABLE", "SHOW CREATE [OR ALTER] MATERIALIZED TABLE", "SHOW CREATE [OR ALTER] MATERIALIZED TABLE name", nil},
-	{"SHOW CREATE MODEL", "SHOW CREATE MODEL", "SHOW CREATE MODEL name", nil},
-	{"SHOW CREATE CONNECTION", "SHOW CREATE CONNECTION", "SHOW CREATE CONNECTION name", nil},
-	{"SHOW COLUMNS", "SHOW COLUMNS", "SHOW COLUMNS {FROM | IN} table [[NOT] LIKE 'pattern']", nil},
-	{"SHOW PARTITIONS", "SHOW PARTITIONS", "SHOW PARTITIONS table [PARTITION (…)]", nil},
-	{"SHOW PROCEDURES", "SHOW PROCEDURES", "SHOW PROCEDURES [{FROM | IN} database] [[NOT] {LIKE | ILIKE} 'pattern']", nil},
-	{"SHOW VIEWS", "SHOW VIEWS", "SHOW VIEWS [{FROM | IN} database] [[NOT] LIKE 'pattern']", nil},
-	{"SHOW MATERIALIZED TABLES", "SHOW MATERIALIZED TABLES", "SHOW MATERIALIZED TABLES", nil},
-	{"SHOW FUNCTIONS", "SHOW [USER] FUNCTIONS", "SHOW [USER] FUNCTIONS [{FROM | IN} database] [[NOT] {LIKE | ILIKE} 'pattern']", nil},
-	{"SHOW MODULES", "SHOW [FULL] MODULES", "SHOW [FULL] MODULES", nil},
-	{"SHOW JARS", "SHOW JARS", "SHOW JARS", nil},
-	{"SHOW MODELS", "SHOW MODELS", "SHOW MODELS", nil},
-	{"SHOW CONNECTIONS", "SHOW CONNECTIONS", "SHOW CONNECTIONS", nil},
+	can("SHOW CATALOGS", "SHOW CATALOGS", "SHOW CATALOGS [[NOT] {LIKE | ILIKE} 'pattern']", (*parser).showCatalogs),
+	can("SHOW CURRENT CATALOG", "SHOW CURRENT CATALOG", "SHOW CURRENT CATALOG", (*parser).showCurrentCatalog),
+	can("SHOW CURRENT DATABASE", "SHOW CURRENT DATABASE", "SHOW CURRENT DATABASE", (*parser).showCurrentDatabase),
+	can("SHOW DATABASES", "SHOW DATABASES", "SHOW DATABASES [{FROM | IN} catalog] [[NOT] {LIKE | ILIKE} 'pattern']", (*parser).showDatabases),
+	can("SHOW TABLES", "SHOW TABLES", "SHOW TABLES [{FROM | IN} [catalog.]database] [[NOT] {LIKE | ILIKE} 'pattern']", (*parser).showTables),
+	can("SHOW CREATE CATALOG", "SHOW CREATE CATALOG", "SHOW CREATE CATALOG name", (*parser).showCreateCatalog),
+	can("SHOW CREATE TABLE", "SHOW CREATE TABLE", "SHOW CREATE TABLE [catalog.][database.]table", (*parser).showCreateTable),
+	can("SHOW JOBS", "SHOW JOBS", "SHOW JOBS", (*parser).showJobs),
+	can("SHOW CREATE VIEW", "SHOW CREATE VIEW", "SHOW CREATE VIEW [catalog.][database.]view", (*parser).showCreateView),
+	cannot("SHOW CREATE MATERIALIZED TABLE", "SHOW CREATE [OR ALTER] MATERIALIZED TABLE", "SHOW CREATE [OR ALTER] MATERIALIZED TABLE name", whyMaterialized),
+	cannot("SHOW CREATE MODEL", "SHOW CREATE MODEL", "SHOW CREATE MODEL name", whyModel),
+	cannot("SHOW CREATE CONNECTION", "SHOW CREATE CONNECTION", "SHOW CREATE CONNECTION name", whyConnection),
+	can("SHOW COLUMNS", "SHOW COLUMNS", "SHOW COLUMNS {FROM | IN} [catalog.][database.]table [[NOT] {LIKE | ILIKE} 'pattern']", (*parser).showColumns),
+	can("SHOW PARTITIONS", "SHOW PARTITIONS", "SHOW PARTITIONS [catalog.][database.]table [PARTITION (column = value, …)]", (*parser).showPartitions),
+	cannot("SHOW PROCEDURES", "SHOW PROCEDURES", "SHOW PROCEDURES [{FROM | IN} database] [[NOT] {LIKE | ILIKE} 'pattern']", whyProcedure),
+	can("SHOW VIEWS", "SHOW VIEWS", "SHOW VIEWS [{FROM | IN} [catalog.]database] [[NOT] {LIKE | ILIKE} 'pattern']", (*parser).showViews),
+	cannot("SHOW MATERIALIZED TABLES", "SHOW MATERIALIZED TABLES", "SHOW MATERIALIZED TABLES", whyMaterialized),
+	can("SHOW FUNCTIONS", "SHOW [USER] FUNCTIONS", "SHOW [USER] FUNCTIONS [{FROM | IN} [catalog.]database] [[NOT] {LIKE | ILIKE} 'pattern']", (*parser).showFunctions),
+	can("SHOW MODULES", "SHOW [FULL] MODULES", "SHOW [FULL] MODULES", (*parser).showModules),
+	cannot("SHOW JARS", "SHOW JARS", "SHOW JARS", whyJar),
+	cannot("SHOW MODELS", "SHOW MODELS", "SHOW MODELS", whyModel),
+	cannot("SHOW CONNECTIONS", "SHOW CONNECTIONS", "SHOW CONNECTIONS", whyConnection),
 
 	// Describing. A table may be called catalog or job: see describesTable.
-	{"DESCRIBE CATALOG", "{DESCRIBE|DESC} CATALOG", "{DESCRIBE | DESC} CATALOG [EXTENDED] name", nil},
-	{"DESCRIBE DATABASE", "{DESCRIBE|DESC} DATABASE", "{DESCRIBE | DESC} DATABASE [EXTENDED] name", nil},
-	{"DESCRIBE FUNCTION", "{DESCRIBE|DESC} FUNCTION", "{DESCRIBE | DESC} FUNCTION [EXTENDED] name", nil},
-	{"DESCRIBE MODEL", "{DESCRIBE|DESC} MODEL", "{DESCRIBE | DESC} MODEL name", nil},
-	{"DESCRIBE JOB", "{DESCRIBE|DESC} JOB", "{DESCRIBE | DESC} JOB 'id'", nil},
-	{"DESCRIBE CONNECTION", "{DESCRIBE|DESC} CONNECTION", "{DESCRIBE | DESC} CONNECTION name", nil},
-	{"DESCRIBE", "{DESCRIBE|DESC}", "{DESCRIBE | DESC} [EXTENDED] [catalog.][database.]table", (*parser).describe},
+	can("DESCRIBE CATALOG", "{DESCRIBE|DESC} CATALOG", "{DESCRIBE | DESC} CATALOG [EXTENDED] name", (*parser).describeCatalog),
+	can("DESCRIBE DATABASE", "{DESCRIBE|DESC} DATABASE", "{DESCRIBE | DESC} DATABASE [EXTENDED] [catalog.]name", (*parser).describeDatabase),
+	can("DESCRIBE FUNCTION", "{DESCRIBE|DESC} FUNCTION", "{DESCRIBE | DESC} FUNCTION [EXTENDED] name", (*parser).describeFunction),
+	cannot("DESCRIBE MODEL", "{DESCRIBE|DESC} MODEL", "{DESCRIBE | DESC} MODEL name", whyModel),
+	can("DESCRIBE JOB", "{DESCRIBE|DESC} JOB", "{DESCRIBE | DESC} JOB 'id'", (*parser).describeJob),
+	cannot("DESCRIBE CONNECTION", "{DESCRIBE|DESC} CONNECTION", "{DESCRIBE | DESC} CONNECTION name", whyConnection),
+	can("DESCRIBE", "{DESCRIBE|DESC}", "{DESCRIBE | DESC} [EXTENDED] [catalog.][database.]table", (*parser).describe),
 
 	// The session.
-	{"USE CATALOG", "USE CATALOG", "USE CATALOG name", (*parser).useCatalog},
-	{"USE MODULES", "USE MODULES", "USE MODULES name, …", nil},
-	{"USE", "USE", "USE [catalog.]database", (*parser).useDatabase},
-	{"LOAD MODULE", "LOAD MODULE", "LOAD MODULE name [WITH (…)]", nil},
-	{"UNLOAD MODULE", "UNLOAD MODULE", "UNLOAD MODULE name", nil},
-	{"SET", "SET", "SET ['key' = 'value']", (*parser).set},
-	{"RESET", "RESET", "RESET ['key']", (*parser).reset},
-	{"ADD JAR", "ADD JAR", "ADD JAR 'path'", nil},
-	{"REMOVE JAR", "REMOVE JAR", "REMOVE JAR 'path'", nil},
-	{"STOP JOB", "STOP JOB", "STOP JOB 'id' [WITH SAVEPOINT] [WITH DRAIN]", nil},
-	{"HELP", "HELP", "HELP", (*parser).help},
-	{"QUIT", "{QUIT|EXIT}", "{QUIT | EXIT}", (*parser).quit},
-	{"CLEAR", "CLEAR", "CLEAR", (*parser).clear},
+	can("USE CATALOG", "USE CATALOG", "USE CATALOG name", (*parser).useCatalog),
+	cannot("USE MODULES", "USE MODULES", "USE MODULES name, …", whyModule),
+	can("USE", "USE", "USE [catalog.]database", (*parser).useDatabase),
+	cannot("LOAD MODULE", "LOAD MODULE", "LOAD MODULE name [WITH (…)]", whyModule),
+	cannot("UNLOAD MODULE", "UNLOAD MODULE", "UNLOAD MODULE name", whyModule),
+	can("SET", "SET", "SET ['key' = 'value']", (*parser).set),
+	can("RESET", "RESET", "RESET ['key']", (*parser).reset),
+	cannot("ADD JAR", "ADD JAR", "ADD JAR 'path'", whyJar),
+	cannot("REMOVE JAR", "REMOVE JAR", "REMOVE JAR 'path'", whyJar),
+	cannot("STOP JOB", "STOP JOB", "STOP JOB 'id' [WITH SAVEPOINT] [WITH DRAIN]", ""),
+	can("HELP", "HELP", "HELP [topic]", (*parser).help),
+	can("SOURCE", "SOURCE", "SOURCE 'file'", (*parser).source),
+	can("QUIT", "{QUIT|EXIT}", "{QUIT | EXIT}", (*parser).quit),
+	can("CLEAR", "CLEAR", "CLEAR", (*parser).clear),
 }
 
 // statement: any statement of the table
@@ -144,17 +169,21 @@ func (p *parser) statement(table []Form) Statement {
 		if n == 0 {
 			continue
 		}
+		if f.Lead[0] == '{' && n > 1 && p.describesTable(n) {
+			continue
+		}
 		if f.parse != nil {
 			return f.parse(p, start)
-		}
-		if f.Lead[0] == '{' && p.describesTable(n) {
-			continue
 		}
 		end := p.tok.end
 		if n > 1 {
 			end = p.peek(n - 1).end
 		}
-		p.failAt(Span{start, end}, f.Name+" is not supported yet", "")
+		msg := f.Name + " is not supported"
+		if f.Why == "" {
+			msg += " yet"
+		}
+		p.failAt(Span{start, end}, msg, f.Why)
 		return nil
 	}
 	p.notAStatement()

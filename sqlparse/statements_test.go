@@ -50,7 +50,13 @@ func TestForms(t *testing.T) {
 			continue
 		}
 		_, err := Parse(leadWords(f.Lead) + " x")
-		require.EqualError(t, err, f.Name+" is not supported yet")
+		e := err.(*Error)
+		require.Equal(t, f.Why, e.Hint, f.Name)
+		if f.Why == "" {
+			require.Equal(t, f.Name+" is not supported yet", e.Msg)
+		} else {
+			require.Equal(t, f.Name+" is not supported", e.Msg)
+		}
 	}
 	for name := range parsed {
 		require.True(t, names[name], "%s is not in the table", name)

@@ -28,6 +28,20 @@ type ShowCreateTable struct {
 	Name ObjectName
 }
 
+// ShowColumns is SHOW COLUMNS {FROM|IN} table [like].
+type ShowColumns struct {
+	Pos
+	Table ObjectName
+	Like  *ShowLike // nil: all
+}
+
+// ShowPartitions is SHOW PARTITIONS table [PARTITION (column = value, …)].
+type ShowPartitions struct {
+	Pos
+	Table     ObjectName
+	Partition []PartitionItem // each with a value; nil: all
+}
+
 // ShowLike is [NOT] {LIKE|ILIKE} 'pattern' of a SHOW statement.
 type ShowLike struct {
 	Pos
@@ -42,6 +56,10 @@ func (*Describe) statement()          {}
 func (*Describe) Form() string        { return "DESCRIBE" }
 func (*ShowTables) statement()        {}
 func (*ShowTables) Form() string      { return "SHOW TABLES" }
+func (*ShowColumns) statement()       {}
+func (*ShowColumns) Form() string     { return "SHOW COLUMNS" }
+func (*ShowPartitions) statement()    {}
+func (*ShowPartitions) Form() string  { return "SHOW PARTITIONS" }
 func (*ShowCreateTable) statement()   {}
 func (*ShowCreateTable) Form() string { return "SHOW CREATE TABLE" }
 
@@ -61,24 +79,61 @@ func (p *parser) dropTable(start int) Statement {
 func (p *parser) describe(start int) Statement {
 	s := &Describe{}
 	p.next()
-	if p.isWord("EXTENDED") && p.peek(1).kind != tokEOF && p.peek(1).kind != tokOp {
-		p.next()
-		s.Extended = true
-	}
+	s.Extended = p.extended()
 	s.Name = p.tableName()
 	s.Pos = p.pos(start)
 	return s
+}
+
+// extended: [EXTENDED], where a name follows: it may be a name itself
+func (p *parser) extended() bool {
+	if !p.isWord("EXTENDED") || p.peek(1).kind == tokEOF || p.peek(1).kind == tokOp {
+		return false
+	}
+	p.next()
+	return true
 }
 
 // showTables: SHOW TABLES [{FROM|IN} [catalog.]database] [like]
 func (p *parser) showTables(start int) Statement {
 	s := &ShowTables{}
 	p.expect("SHOW", "TABLES")
-	if p.accept("FROM") || p.accept("IN") {
-		name := p.databaseName()
-		s.From = &name
-	}
+	s.From = p.fromDatabase()
 	s.Like = p.showLike()
+	s.Pos = p.pos(start)
+	return s
+}
+
+// fromDatabase: [{FROM|IN} [catalog.]database]
+func (p *parser) fromDatabase() *ObjectName {
+	if !p.accept("FROM") && !p.accept("IN") {
+		return nil
+	}
+	name := p.databaseName()
+	return &name
+}
+
+// showColumns: SHOW COLUMNS {FROM|IN} table [like]
+func (p *parser) showColumns(start int) Statement {
+	s := &ShowColumns{}
+	p.expect("SHOW", "COLUMNS")
+	if !p.accept("FROM") && !p.accept("IN") {
+		p.unexpected("FROM or IN and a table")
+	}
+	s.Table = p.tableName()
+	s.Like = p.showLike()
+	s.Pos = p.pos(start)
+	return s
+}
+
+// showPartitions: SHOW PARTITIONS table [PARTITION ( column = value, … )]
+func (p *parser) showPartitions(start int) Statement {
+	s := &ShowPartitions{}
+	p.expect("SHOW", "PARTITIONS")
+	s.Table = p.tableName()
+	if p.isWord("PARTITION") {
+		s.Partition = p.partitionSpec().Items
+	}
 	s.Pos = p.pos(start)
 	return s
 }
@@ -126,11 +181,30 @@ func (s *Describe) print(p *printer) {
 
 func (s *ShowTables) print(p *printer) {
 	p.str("SHOW TABLES")
-	if s.From != nil {
-		p.str(" FROM ")
-		s.From.print(p)
-	}
+	p.fromDatabase(s.From)
 	p.showLike(s.Like)
+}
+
+func (p *printer) fromDatabase(name *ObjectName) {
+	if name != nil {
+		p.str(" FROM ")
+		name.print(p)
+	}
+}
+
+func (s *ShowColumns) print(p *printer) {
+	p.str("SHOW COLUMNS FROM ")
+	s.Table.print(p)
+	p.showLike(s.Like)
+}
+
+func (s *ShowPartitions) print(p *printer) {
+	p.str("SHOW PARTITIONS ")
+	s.Table.print(p)
+	if s.Partition != nil {
+		p.str(" ")
+		p.partition(s.Partition)
+	}
 }
 
 func (s *ShowCreateTable) print(p *printer) {
@@ -151,7 +225,9 @@ func (p *printer) showLike(l *ShowLike) {
 	l.Pattern.print(p)
 }
 
-func (*DropTable) children(func(Node))       {}
-func (*Describe) children(func(Node))        {}
-func (*ShowTables) children(func(Node))      {}
-func (*ShowCreateTable) children(func(Node)) {}
+func (*DropTable) children(func(Node))              {}
+func (*Describe) children(func(Node))               {}
+func (*ShowTables) children(func(Node))             {}
+func (*ShowColumns) children(func(Node))            {}
+func (s *ShowPartitions) children(visit func(Node)) { visitPartition(visit, s.Partition) }
+func (*ShowCreateTable) children(func(Node))        {}
