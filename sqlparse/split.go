@@ -6,12 +6,19 @@ import (
 )
 
 // StatementText is the text of one statement of a script: from its first to its
-// last token, without comments around it and without the semicolon.
+// last token, without comments around it and without the semicolon or \G; or one
+// command of the shell.
 type StatementText struct {
 	Text   string
 	Offset int // byte offset in the whole text
 	// Line and Column are the 1-based position of the first character.
 	Line, Column int
+	// Vertical is set where \G ended the statement, not a semicolon.
+	Vertical bool
+	// Command is set where the text is no SQL but a command of the shell, such as
+	// \d orders: where a statement would begin, a backslash makes one of the rest
+	// of the line. Text is that without space and one semicolon at its end.
+	Command bool
 }
 
 // Source is the statement alone as the text errors point into; where the whole
@@ -36,6 +43,9 @@ const (
 
 // Splitter cuts input that arrives in pieces. Each byte is looked at once,
 // however small the pieces are. The zero value is ready for use.
+//
+// Outside of quotes, names and comments \G ends a statement as a semicolon does,
+// also the one that STATEMENT SET BEGIN has left open.
 type Splitter struct {
 	text  string           // what is not yet returned, and somewhat more
 	own   *strings.Builder // holds text, where text was put together from pieces
@@ -45,7 +55,7 @@ type Splitter struct {
 	first int              // first token of the current statement, 1-based; 0: none yet
 	last  int              // end of its last token
 
-	mode   byte // what pos is inside of: 0, a quote, 'w' word, '-' or '*' comment
+	mode   byte // what pos is inside of: 0, a quote, 'w' word, '-' or '*' comment, '\\' command
 	openAt int  // where that starts
 	// A quote that opens where one of its kind has just closed is the second
 	// half of a doubled quote: the literal goes on.
@@ -149,7 +159,7 @@ func (s *Splitter) Finish() (t StatementText, ok bool, err error) {
 	if ok || err != nil {
 		return t, ok, err
 	}
-	if s.mode != 0 && s.mode != '-' {
+	if s.mode != 0 && s.mode != '-' { // a quote or a comment: words and commands end with the text
 		from := s.openAt
 		if s.first > 0 {
 			from = min(from, s.first-1)
@@ -203,8 +213,42 @@ func (s *Splitter) piece(from, to int) StatementText {
 	return StatementText{Text: s.text[from:to], Offset: s.base + from, Line: s.line, Column: s.column}
 }
 
-// next scans to the next semicolon. A token that more input could make longer
-// is left for later unless final is set.
+// cut ends the current statement and starts the next one at pos; false: it is
+// empty.
+func (s *Splitter) cut() (StatementText, bool) {
+	first, last := s.first, s.last
+	s.first, s.mode, s.inHint, s.block = 0, 0, false, blockState{}
+	s.start = s.pos
+	if first == 0 {
+		return StatementText{}, false
+	}
+	return s.piece(first-1, last), true
+}
+
+// command reads to the end of the line that a command is on.
+func (s *Splitter) command(final bool) (StatementText, bool) {
+	end := scanLineComment(s.text, s.pos)
+	if end < 0 {
+		end = len(s.text)
+		if !final {
+			s.pos = end
+			return StatementText{}, false
+		}
+	}
+	s.pos = end
+	at := s.first - 1
+	line := strings.TrimRight(s.text[at:end], commandSpace)
+	line = strings.TrimRight(strings.TrimSuffix(line, ";"), commandSpace)
+	s.last = at + len(line)
+	t, ok := s.cut()
+	t.Command = true
+	return t, ok
+}
+
+const commandSpace = " \t\r\n\f\v"
+
+// next scans to the next end of a statement. A token that more input could make
+// longer is left for later unless final is set.
 func (s *Splitter) next(final bool) (StatementText, bool, error) {
 	if !s.started {
 		if len(s.text) < len("\ufeff") && !final && strings.HasPrefix("\ufeff", s.text) {
@@ -214,9 +258,15 @@ func (s *Splitter) next(final bool) (StatementText, bool, error) {
 		s.pos += skipBOM(s.text)
 	}
 	text := s.text
-	for s.pos < len(text) || final && s.mode == 'w' {
+	for s.pos < len(text) || final && (s.mode == 'w' || s.mode == '\\') {
 		if s.first > 0 && s.pos-s.first > MaxStatement {
 			break
+		}
+		if s.mode == '\\' {
+			if t, ok := s.command(final); ok {
+				return t, true, nil
+			}
+			continue
 		}
 		if s.mode != 0 {
 			if !s.resume(final) {
@@ -235,8 +285,15 @@ func (s *Splitter) next(final bool) (StatementText, bool, error) {
 			next = text[s.pos+1]
 		}
 		switch {
-		case c == '-' && wait, c == '/' && wait, c == '.' && wait, c == '*' && wait && s.inHint:
+		case c == '-' && wait, c == '/' && wait, c == '.' && wait, c == '*' && wait && s.inHint, c == '\\' && wait && s.first > 0:
 			return StatementText{}, false, nil
+		case c == '\\' && s.first == 0:
+			s.mode, s.first = '\\', s.pos+1
+		case c == '\\' && next == 'G':
+			s.pos += 2
+			t, ok := s.cut()
+			t.Vertical = true
+			return t, ok, nil
 		case c == '-' && next == '-':
 			s.mode, s.openAt = '-', s.pos
 			s.pos += 2
@@ -278,11 +335,8 @@ func (s *Splitter) next(final bool) (StatementText, bool, error) {
 				s.last = s.pos
 				continue
 			}
-			first, last := s.first, s.last
-			s.first, s.inHint, s.block = 0, false, blockState{}
-			s.start = s.pos
-			if first > 0 {
-				return s.piece(first-1, last), true, nil
+			if t, ok := s.cut(); ok {
+				return t, true, nil
 			}
 		default:
 			s.token(s.pos+1, "")

@@ -54,7 +54,7 @@ func TestData(t *testing.T) {
 }
 
 func unescape(s string) string {
-	r := strings.NewReplacer(`\t`, "\t", `\r`, "\r", `\n`, "\n", `\0`, "\x00", `\ufeff`, "\ufeff", `\xe9`, "\xe9", `\u00a0`, "\u00a0", `\e`, "\x1b")
+	r := strings.NewReplacer(`\\`, `\`, `\t`, "\t", `\r`, "\r", `\n`, "\n", `\0`, "\x00", `\ufeff`, "\ufeff", `\xe9`, "\xe9", `\u00a0`, "\u00a0", `\e`, "\x1b")
 	return r.Replace(s)
 }
 
@@ -124,7 +124,14 @@ func runSplit(input string) string {
 	var b strings.Builder
 	list, err := split(input)
 	for _, s := range list {
-		fmt.Fprintf(&b, "%d:%d +%d %q\n", s.Line, s.Column, s.Offset, s.Text)
+		fmt.Fprintf(&b, "%d:%d +%d %q", s.Line, s.Column, s.Offset, s.Text)
+		if s.Vertical {
+			b.WriteString(" vertical")
+		}
+		if s.Command {
+			b.WriteString(" command")
+		}
+		b.WriteByte('\n')
 	}
 	if err != nil {
 		b.WriteString(err.(*Error).Render(Source{Name: "q.sql", Text: input}))
