@@ -3,12 +3,15 @@ package main
 import (
 	"bytes"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/mattn/go-runewidth"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-sql/sluice/internal/testfile"
 )
 
 func parseArguments(args ...string) (a arguments, code int, done bool, stdout, stderr string) {
@@ -23,8 +26,23 @@ func TestArguments(t *testing.T) {
 	require.Equal(t, []string{"SELECT 1, 2", "SELECT 3"}, a.commands)
 	require.Equal(t, map[string]string{"a": "b=c", "sluice.max-rows": "5", "sluice.format": "csv"}, a.options)
 	require.Equal(t, []string{"x.db", "y.db"}, a.catalogs)
+	require.Nil(t, a.history)
 
-	for _, args := range [][]string{{"--nope"}, {"-f"}, {"-D", "x"}, {"-D", "=x"}, {"-f", "a", "-c", "b"}} {
+	a, _, done, _, _ = parseArguments("-i", "a.sql", "--init", "b.sql", "--no-init", "--on-error", "continue", "--output", "f", "--history", "", "-f", "-", "-f", "x")
+	require.False(t, done)
+	require.Equal(t, []string{"a.sql", "b.sql"}, a.inits)
+	require.True(t, a.noInit)
+	require.Equal(t, map[string]string{"sluice.on-error": "continue", "sluice.output": "f"}, a.options)
+	require.Empty(t, *a.history)
+	require.Equal(t, []string{"-", "x"}, a.files)
+
+	_, code, done, out, _ := parseArguments("--version")
+	require.True(t, done)
+	require.Zero(t, code)
+	require.Regexp(t, `^sluice \S+\nGo 1\.\d+.*\nSQLite 3\.[\d.]+\n$`, out)
+
+	for _, args := range [][]string{{"--nope"}, {"-f"}, {"-D", "x"}, {"-D", "=x"}, {"-f", "a", "-c", "b"},
+		{"--format", "xml"}, {"--on-error", "ignore"}, {"--completion", "cmd"}, {"--history", "a", "--history", "b"}} {
 		_, code, done, out, err := parseArguments(args...)
 		require.True(t, done, args)
 		require.Equal(t, 2, code, args)
@@ -39,12 +57,80 @@ func TestHelpFitsAScreen(t *testing.T) {
 	require.True(t, done)
 	require.Zero(t, code)
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
-	require.LessOrEqual(t, len(lines), 24)
+	require.LessOrEqual(t, len(lines), 23, out)
 	for _, l := range lines {
 		require.LessOrEqual(t, runewidth.StringWidth(l), 80, l)
 	}
-	for _, flag := range []string{"-f, --file", "-c, --command", "-D, --define", "--format", "-h, --help", "--version"} {
-		require.Contains(t, out, flag)
+	for _, f := range flags() {
+		require.Equal(t, !f.hidden, strings.Contains(out, f.spelling()), f.name)
+	}
+}
+
+// printed compares a file with what the tables say, or writes it.
+func printed(t *testing.T, file, want string) {
+	t.Helper()
+	if testfile.Updating() {
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(want), 0o644))
+	}
+	have, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, want, string(have), "%s is stale: run go test . -run TestManual -update", file)
+}
+
+func TestManual(t *testing.T) {
+	printed(t, "docs/sluice.1", manual())
+	for _, tool := range [][]string{{"groff", "-ww", "-man", "-Tutf8", "-z", "docs/sluice.1"}, {"mandoc", "-T", "lint", "-W", "warning", "docs/sluice.1"}} {
+		if _, err := exec.LookPath(tool[0]); err != nil {
+			continue
+		}
+		said, err := exec.Command(tool[0], tool[1:]...).CombinedOutput()
+		require.NoError(t, err, string(said))
+		require.Empty(t, string(said), tool[0])
+	}
+}
+
+// The completion scripts are fresh, name every flag, and are read by the shells that are installed.
+func TestManualOfShells(t *testing.T) {
+	for shell, file := range map[string]string{"bash": "sluice.bash", "zsh": "_sluice", "fish": "sluice.fish"} {
+		file = filepath.Join("scripts", "completions", file)
+		_, code, done, out, _ := parseArguments("--completion", shell)
+		require.True(t, done)
+		require.Zero(t, code)
+		printed(t, file, out)
+		for _, f := range flags() {
+			require.Contains(t, out, f.name, shell)
+		}
+		if _, err := exec.LookPath(shell); err == nil {
+			said, err := exec.Command(shell, "-n", file).CombinedOutput()
+			require.NoError(t, err, string(said))
+		}
+	}
+}
+
+// The completion of bash, as bash does it.
+func TestBashCompletion(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	for _, c := range []struct {
+		words []string
+		want  string
+	}{
+		{[]string{"sluice", "--no"}, "--no-init"},
+		{[]string{"sluice", "--format", "js"}, "json"},
+		{[]string{"sluice", "--on-error", "="}, "stop continue"},
+		{[]string{"sluice", "--on-error", "=", "c"}, "continue"},
+		{[]string{"sluice", "-D", "sluice.max"}, "sluice.max-rows="},
+		{[]string{"sluice", "-c", "SEL"}, ""},
+		{[]string{"sluice", "main_t"}, "main_test.go"},
+		{[]string{"sluice", "-f", "main_t"}, "main_test.go"},
+	} {
+		script := "source scripts/completions/sluice.bash; compopt() { :; }; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($#-1)); _sluice; echo -n \"${COMPREPLY[*]}\""
+		out, err := exec.Command(bash, append([]string{"-c", script, "bash"}, c.words...)...).CombinedOutput()
+		require.NoError(t, err, string(out))
+		require.Equal(t, c.want, string(out), c.words)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/chzyer/readline"
 
-	"github.com/sluice-sql/sluice/session"
 	"github.com/sluice-sql/sluice/sqlparse"
 )
 
@@ -134,7 +133,10 @@ func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, in *input,
 		}
 		line = manyLines(line)
 		open := split.Pending()
-		word, ok := command(line)
+		if open == sqlparse.OpenNothing && sh.dotted(line) {
+			continue
+		}
+		word, ok := bareWord(line)
 		if ok && open == sqlparse.OpenNothing {
 			line = word + ";"
 		}
@@ -153,8 +155,10 @@ func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, in *input,
 			if !ok {
 				break
 			}
-			sh.remember(rl, h, t.Text)
-			switch out := sh.run(ctx, session.Text{SQL: t.Text, Line: 1, Column: 1}, false); {
+			sh.remember(rl, h, t)
+			t.Line, t.Column = 1, 1
+			sh.signals.resume()
+			switch out := sh.execute(ctx, "", t); {
 			case out == quit:
 				return exitOK
 			case out == unread:
@@ -182,22 +186,32 @@ func closing(o sqlparse.Open) string {
 	return ""
 }
 
-// command reports whether a line is one of the shell's words that need no semicolon.
-func command(line string) (string, bool) {
-	word := strings.ToUpper(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(line), ";")))
-	switch word {
+// bareWord reports whether a line is one of the shell's words that need no semicolon, and returns it.
+func bareWord(line string) (string, bool) {
+	word := strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(line), ";"))
+	switch upper := strings.ToUpper(word); upper {
 	case "QUIT", "EXIT", "HELP", "CLEAR":
-		return word, true
+		return upper, true
 	}
 	return "", false
 }
 
 // remember puts a statement into the history.
-func (sh *shell) remember(rl *readline.Instance, h *history, sql string) {
-	if _, err := sqlparse.Parse(sql); err != nil {
-		sql = withoutValues(sql)
+func (sh *shell) remember(rl *readline.Instance, h *history, t sqlparse.StatementText) {
+	s := t.Text
+	switch {
+	case isCommand(t):
+	default:
+		if _, err := sqlparse.Parse(s); err != nil {
+			s = withoutValues(s)
+		}
+		s = sh.engine.Masked(s)
+		if vertical(t) {
+			s += " \\G"
+		} else {
+			s += ";"
+		}
 	}
-	s := sh.engine.Masked(sql) + ";"
 	added, err := h.add(s)
 	if added {
 		_ = rl.SaveHistory(oneLine(s)) // in memory: readline has no file

@@ -101,8 +101,8 @@ func ways(t *testing.T, newEngine func() engine, text string) map[string]func() 
 	}
 }
 
-// tempName is the name of a script file.
-var tempName = regexp.MustCompile(`/\S*s\.sql`)
+// scriptName is the name of a script file.
+var scriptName = regexp.MustCompile(`/\S*s\.sql`)
 
 // The files hold scripts and what comes of them: the same on every road, but for the name of the text.
 func TestScripts(t *testing.T) {
@@ -139,7 +139,7 @@ func runScripts(t *testing.T, dir string, newEngine func() engine) {
 				for _, n := range []string{stdinName, commandName} {
 					errs = strings.ReplaceAll(errs, n, "s.sql")
 				}
-				errs = tempName.ReplaceAllString(errs, "s.sql")
+				errs = scriptName.ReplaceAllString(errs, "s.sql")
 				got := fmt.Sprintf("exit %d\nstdout:\n%sstderr:\n%s", code, out, errs)
 				if first == "" {
 					first, from = got, name

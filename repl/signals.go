@@ -29,6 +29,8 @@ type signals struct {
 	late   os.Signal          // the same in a script, but too late for its statement
 	stop   func()             // makes the shell stop reading
 	hurry  func()             // makes it stop once it would have to wait
+	paging bool               // a pager has the terminal, and SIGINT is its own
+	halted bool               // SIGINT came since resume, in a shell that goes on
 }
 
 // signalExit is the exit code of a shell that a signal ended.
@@ -97,9 +99,43 @@ func (g *signals) ends() os.Signal {
 	return g.last
 }
 
+// resume says that the user has given something new to do.
+func (g *signals) resume() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.halted = false
+}
+
+// isHalted reports whether the user has had enough of what was given to do.
+func (g *signals) isHalted() bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.halted
+}
+
+// reads says that a further file is read, whose end signals bring about too, until what it returns is called.
+func (g *signals) reads(in *input) (over func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	stop, hurry, idle := g.stop, g.hurry, g.idle
+	g.stop = func() { in.stop(); stop() }
+	g.hurry = func() { in.stopWaiting(); hurry() }
+	if idle != nil {
+		g.idle = in.stop
+	}
+	return func() {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.stop, g.hurry, g.idle = stop, hurry, idle
+	}
+}
+
 func (g *signals) handle(s os.Signal) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	if g.paging && (s == os.Interrupt || s == syscall.SIGCONT) {
+		return
+	}
 	if s == syscall.SIGCONT {
 		if g.tty != nil && g.cancel != nil {
 			_ = g.tty.running() // a shell that resumes us may have set its own modes
@@ -110,6 +146,7 @@ func (g *signals) handle(s os.Signal) {
 	committing := g.cancel != nil && running && p.Committing
 	switch {
 	case s == os.Interrupt && g.idle != nil: // interactive: the shell goes on
+		g.halted = true
 	case g.idle == nil && committing:
 		g.late = s
 		g.hurry()

@@ -17,17 +17,19 @@ type shell struct {
 	engine  engine
 	screen  *Screen
 	signals *signals
+	reading
 }
 
 // outcome is what a statement means for the ones to come.
 type outcome uint8
 
 const (
-	done     outcome = iota
-	failed           // the error has been printed
-	canceled         // by a signal
-	quit             // the user wants to leave
-	unread           // nobody reads the results any more
+	done        outcome = iota
+	failed              // the error has been printed
+	failedBelow         // so has one in a file that it runs
+	canceled            // by a signal
+	quit                // the user wants to leave
+	unread              // nobody reads the results any more
 )
 
 // run runs one statement and prints its result.

@@ -1,0 +1,13 @@
+# Printed from the table of flags by sluice --completion fish
+complete -c sluice -l file -s f -r -F -d 'run the statements of FILE; may be repeated'
+complete -c sluice -l command -s c -x -d 'run SQL; may be repeated'
+complete -c sluice -l init -s i -r -F -d 'first run FILE: its definitions, SET and USE'
+complete -c sluice -l no-init -d 'do not run ~/.config/sluice/init.sql'
+complete -c sluice -l define -s D -x -a 'execution.runtime-mode= parallelism.default= pipeline.name= sluice.batch-rows= sluice.format= sluice.max-rows= sluice.memory= sluice.optimizer.enabled= table.display.max-column-width= table.dml-sync= table.local-time-zone= table.rtas-ctas.atomicity-enabled= table.sql-dialect=' -d 'set an option, as SET does; may be repeated'
+complete -c sluice -l format -x -a 'tableau csv json markdown' -d 'how rows are printed: tableau, csv, json, ...'
+complete -c sluice -l output -r -F -d 'the file that rows are written to'
+complete -c sluice -l on-error -x -a 'stop continue' -d 'what a script does at an error: stop or continue'
+complete -c sluice -l history -r -F -d 'where statements typed are kept; \'\' keeps none'
+complete -c sluice -l completion -x -a 'bash zsh fish' -d 'print the completion script of a shell'
+complete -c sluice -l help -s h -d 'show this text'
+complete -c sluice -l version -d 'show the versions of sluice, Go and SQLite'
