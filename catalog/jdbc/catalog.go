@@ -176,13 +176,29 @@ func (c *Catalog) DropTable(ctx context.Context, path catalog.ObjectPath, identi
 	return err
 }
 
-// checkTable refuses what a SQLite file cannot hold.
-func checkTable(name string, t *catalog.CatalogTable) error {
+// checkName refuses what cannot be a table's name.
+func checkName(name string) error {
 	switch {
 	case sqlite.Reserved(name):
 		return fmt.Errorf("the name %s is reserved: names that begin with sqlite_, _sluice or .sluice cannot be created", name)
 	case name == "" || strings.IndexByte(name, 0) >= 0:
 		return fmt.Errorf("%q cannot be a table's name in SQLite", name)
+	}
+	return nil
+}
+
+// checkTable refuses what a SQLite file cannot hold.
+func checkTable(name string, t *catalog.CatalogTable) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	switch {
+	case t.Kind == catalog.KindView:
+		return fmt.Errorf("a jdbc catalog keeps no views in Flink SQL; create %s in %s, or as TEMPORARY", name, catalog.DefaultCatalog)
+	case len(t.Virtual) > 0:
+		return &catalog.ColumnError{Column: t.Virtual[0].Name, Msg: fmt.Sprintf("column %s: a jdbc catalog keeps no computed and no metadata columns; create the table in %s, or as TEMPORARY", t.Virtual[0].Name, catalog.DefaultCatalog)}
+	case t.Watermark != nil || len(t.PartitionKeys) > 0 || t.Distribution != nil:
+		return fmt.Errorf("table %s: a jdbc catalog keeps no WATERMARK, no PARTITIONED BY and no DISTRIBUTED; create the table in %s, or as TEMPORARY", name, catalog.DefaultCatalog)
 	case len(t.Schema.Columns) == 0:
 		return fmt.Errorf("table %s has no columns", name)
 	case len(t.Schema.Columns) > 2000:
@@ -191,8 +207,8 @@ func checkTable(name string, t *catalog.CatalogTable) error {
 		return fmt.Errorf("table %s: a jdbc catalog keeps no WITH options; create the table in %s, or as TEMPORARY", name, catalog.DefaultCatalog)
 	}
 	for i, col := range t.Schema.Columns {
-		if col.Name == "" || strings.IndexByte(col.Name, 0) >= 0 {
-			return &catalog.ColumnError{Column: col.Name, Msg: fmt.Sprintf("%q cannot be a column's name in SQLite", col.Name)}
+		if why := badColumnName(col.Name); why != "" {
+			return &catalog.ColumnError{Column: col.Name, Msg: why}
 		}
 		if _, reason := sqlite.DeclaredType(col.Type); reason != "" {
 			return &catalog.ColumnError{Column: col.Name, Msg: fmt.Sprintf("column %s: %s", col.Name, reason)}

@@ -18,11 +18,11 @@ import (
 
 // Catalog is a catalog kept in the process.
 type Catalog struct {
-	name      string
-	defaultDB string
-	budget    *connector.Memory
+	name   string
+	budget *connector.Memory
 
 	mu        sync.RWMutex
+	defaultDB string
 	databases map[string]*database
 	made      uint64 // tables made so far; numbers their identities
 	closed    bool
@@ -47,6 +47,7 @@ func newDatabase(about catalog.Database) *database {
 var (
 	_ catalog.Catalog = (*Catalog)(nil)
 	_ catalog.Busy    = (*Catalog)(nil)
+	_ catalog.Alterer = (*Catalog)(nil)
 )
 
 // Open does nothing: the catalog is there.
@@ -97,8 +98,12 @@ func (o *object) drop() error {
 	return o.store.Drop()
 }
 
-// DefaultDatabase returns the database that the catalog was created with.
-func (c *Catalog) DefaultDatabase() string { return c.defaultDB }
+// DefaultDatabase returns the database that the catalog was created with, or altered to.
+func (c *Catalog) DefaultDatabase() string {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.defaultDB
+}
 
 // ListDatabases returns the names, sorted.
 func (c *Catalog) ListDatabases(context.Context) ([]string, error) {

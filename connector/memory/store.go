@@ -19,7 +19,7 @@ type Store struct {
 	current *version
 	writers map[*Transaction]connector.JobID // begun, neither committed nor aborted
 	readers int
-	dropped bool
+	gone    string // why the store has ended; "" while it goes on
 }
 
 // version is the rows at one instant. It never changes.
@@ -74,8 +74,8 @@ func (s *Store) Drop() error {
 	if err := s.held(); err != nil {
 		return err
 	}
-	if !s.dropped {
-		s.dropped = true
+	if s.gone == "" {
+		s.gone = "was dropped"
 		s.free()
 	}
 	return nil
@@ -83,7 +83,7 @@ func (s *Store) Drop() error {
 
 // free gives the memory back when nobody can read it any more.
 func (s *Store) free() {
-	if s.dropped && s.readers == 0 {
+	if s.gone != "" && s.readers == 0 {
 		release(s.budget, s.current.bytes)
 		s.current = &version{}
 	}
@@ -93,8 +93,8 @@ func (s *Store) free() {
 func (s *Store) acquire() (v *version, done func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.dropped {
-		return nil, nil, fmt.Errorf("table %s was dropped", s.id)
+	if s.gone != "" {
+		return nil, nil, fmt.Errorf("table %s %s", s.id, s.gone)
 	}
 	s.readers++
 	var once sync.Once

@@ -102,8 +102,8 @@ func (t *Transaction) Begin(_ context.Context, job connector.JobID) error {
 	if t.store != nil {
 		t.store.mu.Lock()
 		defer t.store.mu.Unlock()
-		if t.store.dropped {
-			return fmt.Errorf("table %s was dropped", t.id)
+		if t.store.gone != "" {
+			return fmt.Errorf("table %s %s", t.id, t.store.gone)
 		}
 		t.store.writers[t] = job
 	}
@@ -187,8 +187,8 @@ func (t *Transaction) Commit(context.Context) (connector.Outcome, error) {
 func (s *Store) append(t *Transaction) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.dropped {
-		return fmt.Errorf("table %s was dropped while the job wrote to it", s.id)
+	if s.gone != "" {
+		return fmt.Errorf("table %s %s, while the job wrote to it", s.id, s.gone)
 	}
 	s.current = s.current.appended(t.sealed)
 	delete(s.writers, t)

@@ -1,0 +1,108 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sluice-sql/sluice/types"
+)
+
+// Step is one ALTER TABLE statement of SQLite's own.
+type Step struct {
+	action string
+}
+
+// AddColumn adds a column behind the others, with NULL in every row. It returns why that cannot be, "" when
+// it can.
+func AddColumn(c types.Column) (s Step, fault string) {
+	declared, fault := DeclaredType(c.Type)
+	if fault == "" && c.Type.NotNull {
+		fault = "SQLite adds only columns that may be NULL, which is what the rows get: declare it without NOT NULL"
+	}
+	return Step{"ADD COLUMN " + Quote(c.Name) + " " + declared}, fault
+}
+
+// DropColumn drops a column.
+func DropColumn(name string) Step { return Step{"DROP COLUMN " + Quote(name)} }
+
+// RenameColumn renames a column, also where views, triggers and indexes name it.
+func RenameColumn(from, to string) Step {
+	return Step{"RENAME COLUMN " + Quote(from) + " TO " + Quote(to)}
+}
+
+// StepError is SQLite's refusal of one step. Nothing has been changed.
+type StepError struct {
+	Index  int
+	Reason string
+}
+
+// Error gives the reason.
+func (e *StepError) Error() string { return "SQLite refuses it: " + e.Reason }
+
+// ViewError says that a view was to be altered, which only SQLite's own tools do.
+type ViewError struct{ Name string }
+
+// Error names the view.
+func (e *ViewError) Error() string {
+	return e.Name + " is a view of SQLite; change it with SQLite's own tools"
+}
+
+// AlterTable runs the steps in one transaction. unchanged is given the table as it is found there, and
+// reports whether it is what the steps were made for; ErrChanged otherwise.
+func (s *Store) AlterTable(ctx context.Context, table string, steps []Step, unchanged func(*TableInfo) bool) error {
+	return s.write(ctx, Write, func(c *Conn) error {
+		info, err := s.alterable(c, table)
+		if err != nil {
+			return err
+		}
+		if !unchanged(info) {
+			return ErrChanged
+		}
+		for i, step := range steps {
+			if err := c.Exec("ALTER TABLE main." + Quote(table) + " " + step.action); err != nil {
+				return stepError(i, err)
+			}
+		}
+		return nil
+	})
+}
+
+// RenameTable gives a table another name, also where views, triggers and foreign keys name it.
+func (s *Store) RenameTable(ctx context.Context, table, to string) error {
+	return s.write(ctx, Write, func(c *Conn) error {
+		if _, err := s.alterable(c, table); err != nil {
+			return err
+		}
+		if err := Taken(c, to); err != nil {
+			return err
+		}
+		return stepError(0, c.Exec("ALTER TABLE main."+Quote(table)+" RENAME TO "+Quote(to)))
+	})
+}
+
+// alterable describes a table that can be altered.
+func (s *Store) alterable(c *Conn, table string) (*TableInfo, error) {
+	info, err := s.Describe(c, table, false)
+	switch {
+	case err != nil:
+		return nil, err
+	case info == nil:
+		return nil, ErrNotThere
+	case info.View:
+		return nil, &ViewError{table}
+	case info.Virtual:
+		return nil, fmt.Errorf("%s is a virtual table of SQLite, which cannot be altered", table)
+	}
+	return info, nil
+}
+
+// stepError tells what SQLite refuses (a view that would break, a name that is taken) from what failed.
+func stepError(i int, err error) error {
+	var e *Error
+	const codeError = 1
+	if errors.As(err, &e) && e.Primary() == codeError {
+		return &StepError{i, e.Msg}
+	}
+	return err
+}
