@@ -59,3 +59,21 @@ func BenchmarkParseSelect(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkTokens(b *testing.B) {
+	lines := ""
+	for len(lines) < 1<<20 {
+		lines += "select a, b, 'some text' from t where x = 1 -- comment\n group by a;\n"
+	}
+	for _, c := range []struct{ name, text string }{
+		{"insert", bigInsert(1 << 20)}, {"lines", lines}, {"wrong", "selec" + bigInsert(1<<20)},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.SetBytes(int64(len(c.text)))
+			b.ReportAllocs()
+			for b.Loop() {
+				Tokens(c.text)
+			}
+		})
+	}
+}

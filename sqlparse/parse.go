@@ -35,6 +35,8 @@ type parser struct {
 	depth  int // nesting, at most MaxDepth
 	height int // operators above one another in the tree being built, at most MaxChain
 
+	plainNames []int // where keywords were taken as names, for Tokens; nil: not kept
+
 	literals []Literal // cut off piece by piece: one allocation for many
 	exprs    []Expr    // likewise, for lists
 	star     bool      // whether x.* may come next
@@ -284,6 +286,9 @@ func (p *parser) ident(expected string) Ident {
 	t := p.tok
 	switch {
 	case t.kind == tokWord && !t.reserved:
+		if t.kw != "" && p.plainNames != nil {
+			p.plainNames = append(p.plainNames, t.start)
+		}
 		p.next()
 		return Ident{At(t.span()), t.text}
 	case t.kind == tokQuoted:

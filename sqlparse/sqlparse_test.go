@@ -18,6 +18,7 @@ import (
 //	error     prints the rendered error
 //	split     prints the statements, and what is still open
 //	mask      prints the text with its secrets masked
+//	tokens    prints the tokens and their classes
 //
 // With the argument escapes, \t, \r, \n, \0, \e and some more in the input are
 // replaced: see unescape.
@@ -42,6 +43,8 @@ func TestData(t *testing.T) {
 				return runErrors(input)
 			case "split":
 				return runSplit(input)
+			case "tokens":
+				return runTokens(t, input)
 			case "mask":
 				out := MaskSecrets(input)
 				require.Equal(t, len(input), len(out))
@@ -137,6 +140,35 @@ func runSplit(input string) string {
 		b.WriteString(err.(*Error).Render(Source{Name: "q.sql", Text: input}))
 	}
 	return b.String()
+}
+
+func runTokens(t *testing.T, input string) string {
+	checkTokens(t, input)
+	var b strings.Builder
+	for _, x := range Tokens(input) {
+		name := [...]string{"keyword", "name", "string", "number", "comment", "operator", "open"}[x.Class]
+		fmt.Fprintf(&b, "%-8s %q\n", name, input[x.Start:x.End])
+	}
+	return b.String()
+}
+
+// checkTokens sees to it that the tokens are in order and leave out only space,
+// and that no character is cut.
+func checkTokens(t *testing.T, text string) {
+	at := 0
+	gap := func(to int) {
+		left := text[at:to]
+		if at == 0 {
+			left = left[skipBOM(left):]
+		}
+		require.Empty(t, strings.TrimRight(left, commandSpace), "%q", text)
+	}
+	for _, x := range Tokens(text) {
+		require.True(t, at <= x.Start && x.Start < x.End && x.End <= len(text), "%q: %v", text, x)
+		gap(x.Start)
+		at = x.End
+	}
+	gap(len(text))
 }
 
 // corpus returns the inputs of all .test files, for fuzzing.
