@@ -1,5 +1,7 @@
 package sqlparse
 
+import "strings"
+
 // AlterTable is ALTER TABLE [IF EXISTS] name action. Flink has one action a
 // statement, which ADD (…) and MODIFY (…) make of several parts.
 type AlterTable struct {
@@ -138,7 +140,7 @@ func (p *parser) alterTable(start int) Statement {
 		s.Actions = []AlterAction{a}
 	}
 	if p.isOp(",") {
-		p.failAt(p.tok.span(), `found ",", but ALTER TABLE does one thing at a time`, "several columns are written in parentheses: ADD (a INT, b INT); other changes are statements of their own")
+		p.failAt(p.tok.span(), `found ",", but ALTER TABLE does one thing at a time`, "several columns are written in parentheses, as in DROP (a, b); other changes are statements of their own")
 	}
 	s.Pos = p.pos(start)
 	return s
@@ -182,19 +184,20 @@ func (p *parser) alterAction() AlterAction {
 	case "RESET":
 		keys := p.resetKeys("TABLE")
 		return &ResetOptions{p.pos(start), keys}
-	case "ALTER", "CHANGE":
-		p.failAt(p.tok.span(), "found "+p.found(p.tok)+", expected "+alterActions, "a column's type or place is changed by MODIFY column type")
 	}
-	p.unexpected(alterActions)
+	actions := []string{"ADD", "MODIFY", "DROP", "RENAME", "SET", "RESET"}
+	if p.isWord("ALTER") || strings.EqualFold(p.tok.text, "CHANGE") {
+		p.failAt(p.tok.span(), "found "+p.found(p.tok)+", expected "+oneOf(actions), "a column's type or place is changed by MODIFY column type")
+	}
+	p.unexpectedWord(actions...)
 	return nil
 }
-
-const alterActions = "ADD, MODIFY, DROP, RENAME, SET or RESET"
 
 // setOptions: SET ( ['k' = 'v', …] )
 func (p *parser) setOptions() *Options {
 	start := p.tok.start
 	p.expect("SET")
+	p.inParentheses("SET ('key' = 'value', …)")
 	o := &Options{Items: p.optionList()}
 	o.Pos = p.pos(start)
 	return o
@@ -204,6 +207,7 @@ func (p *parser) setOptions() *Options {
 func (p *parser) resetKeys(of string) []*Literal {
 	start := p.tok.start
 	p.expect("RESET")
+	p.inParentheses("RESET ('key', …)")
 	p.expectOp("(")
 	if p.acceptOp(")") {
 		p.failAt(p.pos(start).Span(), "ALTER "+of+" RESET does not support empty key", "name the options: RESET ('key', …)")
@@ -217,6 +221,13 @@ func (p *parser) resetKeys(of string) []*Literal {
 		}
 	}
 	return list
+}
+
+// inParentheses fails where strings follow that lack their parenthesis.
+func (p *parser) inParentheses(write string) {
+	if p.err == nil && (p.tok.kind == tokString || p.tok.kind == tokUnicode) {
+		p.failAt(p.tok.span(), "found "+p.found(p.tok)+`, expected "("`, "write "+write)
+	}
 }
 
 // tableParts: part | ( part, … )
@@ -335,6 +346,9 @@ func (p *parser) dropPartitions(start int) AlterAction {
 	a := &DropPartitions{IfExists: p.ifExists()}
 	for p.err == nil {
 		a.Partitions = append(a.Partitions, p.partitionSpec())
+		if p.isWord("PARTITION") {
+			p.commaMissing(`"," or the end of the statement`)
+		}
 		if !p.acceptOp(",") {
 			break
 		}

@@ -115,7 +115,7 @@ func (p *parser) alterCatalog(start int) Statement {
 	case "COMMENT":
 		s.Comment = p.comment()
 	default:
-		p.unexpected("SET, RESET or COMMENT")
+		p.unexpectedWord("SET", "RESET", "COMMENT")
 	}
 	s.Pos = p.pos(start)
 	return s

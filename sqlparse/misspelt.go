@@ -59,20 +59,44 @@ func (p *parser) nameBefore() token {
 // nearKeyword returns the keyword that a plain word is a misspelling of. Short
 // words may differ by one edit only: most of them are names.
 func nearKeyword(t token) string {
-	if t.kind != tokWord || t.reserved || len(t.text) < 3 {
+	if len(t.text) < 3 {
+		return ""
+	}
+	return nearWord(t, strings.Fields(clauseWords))
+}
+
+// nearWord returns the one of some keywords that a plain word is a misspelling of.
+func nearWord(t token, words []string) string {
+	if t.kind != tokWord || t.reserved {
 		return ""
 	}
 	most := 2
 	if len(t.text) <= 5 {
 		most = 1
 	}
-	return types.Nearest(t.text, strings.Fields(clauseWords), most)
+	s := types.Nearest(t.text, words, most)
+	if s == t.kw {
+		return "" // it is spelt well, but in the wrong place
+	}
+	return s
+}
+
+// unexpectedWord fails at the current token where one of some keywords should be.
+func (p *parser) unexpectedWord(words ...string) {
+	if s := nearWord(p.tok, words); s != "" && p.err == nil {
+		p.failAt(p.tok.span(), "found "+p.found(p.tok)+", expected "+oneOf(words), "did you mean "+s+"?")
+		return
+	}
+	p.unexpected(oneOf(words))
 }
 
 // typeWords are the names of the data types.
 const typeWords = `
 BOOLEAN TINYINT SMALLINT INT INTEGER BIGINT FLOAT REAL DOUBLE DECIMAL NUMERIC CHAR CHARACTER VARCHAR STRING BINARY
 VARBINARY BYTES DATE TIME TIMESTAMP TIMESTAMP_LTZ INTERVAL ARRAY MULTISET MAP ROW`
+
+// TypeNames returns the names of the data types.
+func TypeNames() []string { return strings.Fields(typeWords) }
 
 // NearestType returns the name of the data type that a name may have been meant
 // for, or "".

@@ -43,11 +43,11 @@ func (p *parser) statementSet() *StatementSet {
 		switch {
 		case p.isWord("INSERT"):
 		case p.startsStatement():
-			p.failAt(p.tok.span(), msgOnlyInsert, "")
+			p.failAt(p.tok.span(), msgOnlyInsert, "run the other statements before or after the set")
 		case len(s.Inserts) > 0:
-			p.unexpected("INSERT or END")
+			p.unexpectedWord("INSERT", "END")
 		default:
-			p.unexpected("INSERT")
+			p.unexpectedWord("INSERT")
 		}
 		if x, ok := p.insert(p.tok.start).(*Insert); ok {
 			s.Inserts = append(s.Inserts, x)

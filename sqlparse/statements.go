@@ -262,39 +262,93 @@ func (p *parser) notAStatement() {
 		return
 	}
 	t := p.tok
+	if behind, next := p.furthest(); len(behind) > 0 {
+		after := p.peek(len(behind))
+		e := &Error{Span: after.span()}
+		lead := strings.Join(behind, " ")
+		e.Msg = "found " + p.found(after) + " behind " + lead + ", expected " + oneOf(next)
+		if s := nearest(after.text, next); s != "" {
+			e.Hint = "did you mean " + lead + " " + s + "?"
+		}
+		p.fail(e)
+		return
+	}
 	e := &Error{Span: t.span(), Msg: "found " + p.found(t) + ", expected a statement"}
-	var second []string
+	var first []string
 	for _, f := range p.forms {
-		if rest, ok := strings.CutPrefix(f.Lead, t.kw+" "); ok && t.kw != "" {
-			if i := strings.LastIndexByte(rest, ']'); i >= 0 {
-				rest = rest[i+2:]
-			}
-			word, _, _ := strings.Cut(rest, " ")
-			second = append(second, word)
+		for _, words := range leads(f.Lead) {
+			first = append(first, words[0])
 		}
 	}
-	if len(second) > 0 {
-		next := p.peek(1)
-		e.Span = next.span()
-		e.Msg = "found " + p.found(next) + " behind " + t.kw + ", expected " + oneOf(second)
-		if s := nearest(next.text, second); s != "" {
-			e.Hint = "did you mean " + t.kw + " " + s + "?"
-		}
+	if s := nearest(t.text, first); s != "" {
+		e.Hint = "did you mean " + s + "?"
+	} else if t.text == "." {
+		e.Hint = hintMetaCommand
 	} else {
-		var first []string
-		for _, f := range p.forms {
-			word, _, _ := strings.Cut(f.Lead, " ")
-			first = append(first, strings.Split(strings.Trim(word, "{}"), "|")...)
-		}
-		if s := nearest(t.text, first); s != "" {
-			e.Hint = "did you mean " + s + "?"
-		} else if t.text == "." {
-			e.Hint = hintMetaCommand
-		} else {
-			e.Hint = "HELP lists all statements"
-		}
+		e.Hint = "HELP lists all statements"
 	}
 	p.fail(e)
+}
+
+// furthest returns the words that the text has in common with the leads that
+// agree with it for longest, and what these have next. Of what is next, forms
+// that are refused are left out where there are others.
+func (p *parser) furthest() (behind, next []string) {
+	var refused []string
+	for _, f := range p.forms {
+		for _, words := range leads(f.Lead) {
+			n := 0
+			for n < len(words) && (n == 0 && p.tok.kw == words[0] || n > 0 && p.peekIsWord(n, words[n])) {
+				n++
+			}
+			if n == len(words) || n < len(behind) {
+				continue
+			}
+			if n > len(behind) {
+				behind, next, refused = words[:n], nil, nil
+			}
+			if f.Supported() {
+				next = append(next, words[n])
+			} else {
+				refused = append(refused, words[n])
+			}
+		}
+	}
+	if len(next) == 0 {
+		next = refused
+	}
+	return behind, next
+}
+
+// leads lists the ways to write a lead: all its options and alternatives.
+func leads(lead string) [][]string {
+	word, rest, more := strings.Cut(lead, " ")
+	var heads [][]string
+	switch word[0] {
+	case '{':
+		for _, w := range strings.Split(word[1:len(word)-1], "|") {
+			heads = append(heads, []string{w})
+		}
+	case '[':
+		for strings.Count(word, "[") > strings.Count(word, "]") {
+			var w string
+			w, rest, more = strings.Cut(rest, " ")
+			word += " " + w
+		}
+		heads = append(leads(word[1:len(word)-1]), nil)
+	default:
+		heads = [][]string{{word}}
+	}
+	if !more {
+		return heads
+	}
+	var all [][]string
+	for _, head := range heads {
+		for _, tail := range leads(rest) {
+			all = append(all, append(append([]string(nil), head...), tail...))
+		}
+	}
+	return all
 }
 
 // oneOf writes the distinct words as a choice, in order.

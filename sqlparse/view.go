@@ -101,7 +101,7 @@ func (p *parser) alterView(start int) Statement {
 	case p.accept("AS"):
 		s.As = p.query()
 	default:
-		p.unexpected("RENAME TO and a name, or AS and a query")
+		p.unexpectedWord("RENAME TO", "AS")
 	}
 	s.Pos = p.pos(start)
 	return s
