@@ -35,7 +35,7 @@ func Commands() []Command {
 		{`\l [pattern]`, "SHOW CATALOGS LIKE 'pattern'", showLike("SHOW CATALOGS")},
 		{`\c name`, "USE a database, or USE CATALOG", useName},
 		{`\i file`, "SOURCE 'file': run the statements of a file", sourceFile},
-		{`\o [file]`, "SET 'sluice.output' = 'file', or RESET it: where rows are written", setOutput},
+		{`\o [file]`, "SET 'sluice.output' = 'file': write rows there, or RESET", setOutput},
 		{`\f [format]`, "SET 'sluice.format' = 'format', or show it", setFormat},
 		{`\x [on|off]`, "SET 'sluice.format' = 'vertical', and back", toggleVertical},
 		{`\timing [on|off]`, "SET 'sluice.timing' = 'true', and back: time taken", toggleTiming},
@@ -54,7 +54,7 @@ func (c Command) word() string {
 // commandsText is the table as \? prints it.
 func commandsText() string {
 	var b strings.Builder
-	b.WriteString("Short forms are lines of their own. Names are written as in SQL; in patterns % or * is any text, _ one character.\n\n")
+	b.WriteString("Short forms stand on a line of their own. Names are written as in SQL; in a\npattern % and * are any text, _ is one character.\n\n")
 	width := 0
 	for _, c := range Commands() {
 		width = max(width, len(c.Form))
@@ -62,7 +62,7 @@ func commandsText() string {
 	for _, c := range Commands() {
 		fmt.Fprintf(&b, "  %-*s  %s\n", width, c.Form, c.Doc)
 	}
-	fmt.Fprintf(&b, "  %-*s  %s\n", width, `\G`, "at the end of a statement instead of ; prints one column a line")
+	fmt.Fprintf(&b, "  %-*s  %s\n", width, `\G`, "instead of ; at a statement's end prints a column a line")
 	return b.String()
 }
 
@@ -95,7 +95,7 @@ func (sh *shell) command(ctx context.Context, name string, t sqlparse.StatementT
 	if sql == "" {
 		return sh.say(commandsText())
 	}
-	t.Text = sql
+	t.Text, t.Command = sql, false
 	return sh.execute(ctx, name, t)
 }
 

@@ -22,7 +22,7 @@ import (
 //	ROWS n      n rows
 //	NONE        no rows
 //	WRITE n     n rows written
-//	SET k = v   sets an option
+//	SET k = v   sets an option, and RESET k does nothing
 //	NOTE …      a notice
 //	FAIL …      an error
 //	BREAK n     n rows, then an error
@@ -128,6 +128,7 @@ func (f *fakeEngine) Execute(ctx context.Context, t session.Text) (*session.Resu
 			f.options[m[1]] = m[2]
 			f.mu.Unlock()
 		}
+	case "RESET":
 	case "NOTE":
 		res.Kind, res.Message = session.Notice, rest
 	case "FAIL":

@@ -193,20 +193,21 @@ func bareWord(line string) (string, bool) {
 	case "QUIT", "EXIT", "HELP", "CLEAR":
 		return upper, true
 	}
+	if first, _, more := strings.Cut(word, " "); more && strings.EqualFold(first, "HELP") {
+		return word, true
+	}
 	return "", false
 }
 
 // remember puts a statement into the history.
 func (sh *shell) remember(rl *readline.Instance, h *history, t sqlparse.StatementText) {
 	s := t.Text
-	switch {
-	case isCommand(t):
-	default:
+	if !t.Command {
 		if _, err := sqlparse.Parse(s); err != nil {
 			s = withoutValues(s)
 		}
 		s = sh.engine.Masked(s)
-		if vertical(t) {
+		if t.Vertical {
 			s += " \\G"
 		} else {
 			s += ";"

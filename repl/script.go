@@ -174,7 +174,7 @@ func (sh *shell) statements(ctx context.Context, name string, r io.Reader) outco
 		for {
 			t, ok, err := split.Next()
 			if err != nil {
-				return sh.fail(sh.misread(name, t, err))
+				return sh.lost(sh.misread(name, t, err))
 			}
 			if !ok {
 				break
@@ -190,14 +190,14 @@ func (sh *shell) statements(ctx context.Context, name string, r io.Reader) outco
 			return canceled
 		}
 		if e := (*encodingError)(nil); errors.As(rerr, &e) {
-			return sh.fail(sh.report(fmt.Errorf("%s:%w", name, rerr)))
+			return sh.lost(sh.report(fmt.Errorf("%s:%w", name, rerr)))
 		}
 		if rerr != io.EOF {
-			return sh.fail(sh.report(fmt.Errorf("read the script %s: %w", name, rerr)))
+			return sh.lost(sh.report(fmt.Errorf("read the script %s: %w", name, rerr)))
 		}
 		t, ok, err := split.Finish()
 		if err != nil {
-			return sh.fail(sh.misread(name, t, err))
+			return sh.lost(sh.misread(name, t, err))
 		}
 		if ok {
 			return sh.step(ctx, name, t)
@@ -222,6 +222,12 @@ func (sh *shell) step(ctx context.Context, name string, t sqlparse.StatementText
 	return out
 }
 
+// lost is fail for a text that cannot be read on, which is one statement at least.
+func (sh *shell) lost(out outcome) outcome {
+	sh.ran++
+	return sh.fail(out)
+}
+
 // fail counts an error of a script, and says which files run the one it is in.
 func (sh *shell) fail(out outcome) outcome {
 	if out != failed {
@@ -236,7 +242,7 @@ func (sh *shell) fail(out outcome) outcome {
 
 // execute runs what the splitter has cut off: a statement, a short form, or SOURCE.
 func (sh *shell) execute(ctx context.Context, name string, t sqlparse.StatementText) outcome {
-	if isCommand(t) {
+	if t.Command {
 		return sh.command(ctx, name, t)
 	}
 	if file, span, ok := sourced(t.Text); ok {
@@ -246,7 +252,11 @@ func (sh *shell) execute(ctx context.Context, name string, t sqlparse.StatementT
 	if sh.init {
 		return sh.define(ctx, text)
 	}
-	return sh.run(ctx, text, vertical(t))
+	out := sh.run(ctx, text, t.Vertical)
+	if out == done && strings.EqualFold(t.Text, "HELP") {
+		out = sh.say("\n" + commandsText())
+	}
+	return out
 }
 
 // exit returns the exit code of a script that ends with an outcome.

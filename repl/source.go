@@ -15,27 +15,21 @@ import (
 // mostFiles is how deep files may run each other.
 const mostFiles = 16
 
-// isCommand reports whether a text is a short form.
-func isCommand(t sqlparse.StatementText) bool { return strings.HasPrefix(t.Text, `\`) }
-
-// vertical reports whether a statement ends with \G.
-func vertical(sqlparse.StatementText) bool { return false }
-
-// sourced reports whether a statement is a SOURCE, and of which file, and where the file is written.
+// sourced returns the file that a statement is to run, when it is a SOURCE, and where it names it.
 func sourced(sql string) (file string, at sqlparse.Span, ok bool) {
-	if word, _, _ := strings.Cut(sql, "'"); len(word) < len("SOURCE") || !strings.Contains(strings.ToUpper(word), "SOURCE") {
+	before, _, quoted := strings.Cut(sql, "'")
+	if !quoted || !strings.Contains(strings.ToUpper(before), "SOURCE") { // nearly every statement
 		return "", at, false
 	}
 	st, err := sqlparse.Parse(sql)
 	if err != nil {
 		return "", at, false
 	}
-	if st.Form() != "SOURCE" {
+	s, ok := st.(*sqlparse.SourceFile)
+	if !ok {
 		return "", at, false
 	}
-	at = sqlparse.Span{Start: strings.Index(sql, "'"), End: len(sql)}
-	file, ok = unquoted(sql[at.Start:], "'")
-	return file, at, ok
+	return s.File.Text, s.File.Span(), true
 }
 
 // source runs the statements of a file in the place of the SOURCE that names it. A relative name counts from
@@ -156,6 +150,8 @@ func unfitForInit(form string) string {
 		return ""
 	case "SELECT", "VALUES", "WITH", "SHOW", "DESCRIBE", "DESC", "EXPLAIN", "HELP":
 		return "prints rows"
+	case "INSERT", "EXECUTE", "UPDATE", "DELETE", "TRUNCATE", "CALL", "BEGIN":
+		return "runs a job"
 	}
 	return "is no definition"
 }
