@@ -37,7 +37,7 @@ func (p *csvPrinter) batch(b *column.Batch) error {
 			p.field(c, p.scratch)
 		}
 		p.line = append(p.line, '\n')
-		if len(p.line) > 32<<10 {
+		if len(p.line) > writeSize {
 			if err := p.write(); err != nil {
 				return err
 			}

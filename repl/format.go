@@ -28,17 +28,34 @@ type layout struct {
 	maxWidth int
 }
 
+// cutsValue reports whether a value that is too wide is cut.
+func (l *layout) cutsValue(t types.Type) bool {
+	return l.terminal && l.query && (t.IsString() || t.IsBinary())
+}
+
+// cutter is a printer that may cut values.
+type cutter interface{ cutValues() int64 }
+
+// writeSize is how much a printer gathers before it writes.
+const writeSize = 32 << 10
+
 // newPrinter returns the printer of a format, which is one that SET 'sluice.format' allows.
 func newPrinter(format string, l layout) printer {
 	switch format {
+	case "box":
+		return &grid{layout: l, style: boxStyle()}
 	case "csv":
 		return &csvPrinter{layout: l}
+	case "tsv":
+		return &tsvPrinter{layout: l}
 	case "json":
 		return &jsonPrinter{layout: l}
 	case "markdown":
 		return &markdownPrinter{layout: l}
+	case "vertical":
+		return &verticalPrinter{layout: l}
 	}
-	return &tableau{layout: l}
+	return &grid{layout: l, style: tableauStyle()}
 }
 
 // Rows that a table's widths are taken from. What comes later is printed in them.

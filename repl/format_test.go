@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/olekukonko/tablewriter"
 	"github.com/olekukonko/tablewriter/renderer"
@@ -50,6 +51,20 @@ func table(t *testing.T, name string) (types.Schema, *column.Batch) {
 		add("\x1b]52;c;aGk=\a", types.String())
 		b = texts([]string{"\x1b[2J"}, []string{"safe\rEVIL"}, []string{"\u009b31m"}, []string{"abc\u202ecba"},
 			[]string{"zero\u200bwidth"}, []string{"nul\x00"}, []string{"tab\tdel\x7f"})
+	case "emoji": // a family, flags, a selector that widens, marks, a flag of a region, what is wide only in the East, a skin
+		add("picture", types.String())
+		add("n", types.Of(types.BigInt))
+		b = column.NewBatch(s.Types(), 16)
+		for i, text := range []string{"👩\u200d👩\u200d👧", "🇩🇪🇫🇷", "❤\ufe0f", "❤", "1\ufe0f\u20e3", "🏳\ufe0f\u200d🌈", "🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f",
+			"ที่นี่", "हिन्दी", "한국어", "e\u0301\u0323", "±①α…", "👍🏽", "\u0301", "©\ufe0f", "𠜎"} {
+			b.Cols[0].AppendString(text)
+			b.Cols[1].AppendI64(int64(i))
+			b.N++
+		}
+	case "missing":
+		add("name", types.String())
+		add("key", types.String())
+		b = texts([]string{"a", "\x00"}, []string{"b", "PRI"})
 	case "lines":
 		add("result", types.String())
 		b = texts([]string{"CREATE TABLE `t` (\n  `a` INT\n)\n"})
@@ -93,6 +108,11 @@ func table(t *testing.T, name string) (types.Schema, *column.Batch) {
 		t.Fatalf("no table %s", name)
 	}
 	return s, b
+}
+
+// formats are all there are.
+func formats() []string {
+	return []string{"tableau", "box", "csv", "tsv", "json", "markdown", "vertical"}
 }
 
 func printTo(t *testing.T, w *bytes.Buffer, format string, l layout, s types.Schema, batches ...*column.Batch) printer {
@@ -238,6 +258,39 @@ func readCSV(s string) (rows [][]string) {
 	return rows
 }
 
+// Whatever the values, a line of tsv is a row, and PostgreSQL's rules give the values back.
+func FuzzTSV(f *testing.F) {
+	f.Add("a\\N", "\t\r\n\v\f\b\\", true)
+	f.Add("", "\\.", false)
+	f.Fuzz(func(t *testing.T, a, b string, isNull bool) {
+		if a == "\x00" || b == "\x00" { // texts takes it for NULL
+			return
+		}
+		want := []string{quoted(a), quoted(b)}
+		if isNull {
+			b, want[1] = "\x00", "NULL"
+		}
+		s := types.Schema{Columns: []types.Column{{Name: "a", Type: types.String()}, {Name: "b", Type: types.String()}}}
+		var w bytes.Buffer
+		printTo(t, &w, "tsv", layout{query: true}, s, texts([]string{a, b}, []string{a, b}))
+		unescape := strings.NewReplacer(`\\`, `\`, `\b`, "\b", `\t`, "\t", `\n`, "\n", `\v`, "\v", `\f`, "\f", `\r`, "\r")
+		lines := strings.Split(w.String(), "\n")
+		require.Equal(t, "", lines[3])
+		for _, line := range lines[1:3] {
+			require.NotContains(t, line, "\r")
+			var got []string
+			for _, field := range strings.Split(line, "\t") {
+				if field == `\N` {
+					got = append(got, "NULL")
+				} else {
+					got = append(got, quoted(unescape.Replace(field)))
+				}
+			}
+			require.Equal(t, want, got)
+		}
+	})
+}
+
 // json reads back with every digit.
 func TestJSONReadsBack(t *testing.T) {
 	for _, name := range []string{"quotes", "types", "hostile", "wide"} {
@@ -270,24 +323,31 @@ func TestJSONReadsBack(t *testing.T) {
 // Whatever the text, a terminal gets nothing that it would act on.
 func FuzzVisible(f *testing.F) {
 	f.Add("\x1b[2J\x1b]52;c;x\a\r\n\t\u009b\u202e\ufeff\xff")
+	f.Add("\x9b31m\xc2\x9b \U0001f3f4\U000e0067\x1b\U0001f3f4\U000e0067\U000e0062\U000e007f\U000e0041")
 	f.Fuzz(func(t *testing.T, s string) {
 		var schema types.Schema
 		schema.Columns = []types.Column{{Name: s, Type: types.String()}}
-		for _, format := range []string{"tableau", "csv", "json", "markdown"} {
+		for _, format := range formats() {
 			var w bytes.Buffer
-			printTo(t, &w, format, layout{terminal: true, query: true, maxWidth: 20}, schema, texts([]string{s}))
-			for _, r := range w.String() {
-				if r != '\n' && hidden(r) {
-					t.Fatalf("%s prints %U of %q", format, r, s)
-				}
-			}
+			printTo(t, &w, format, layout{terminal: true, query: len(s)%2 == 0, maxWidth: 20}, schema, texts([]string{s}, []string{"x" + s}))
+			acted(t, format, w.String(), s)
 		}
-		for _, r := range visible(s) {
-			if r != '\n' && r != '\t' && hidden(r) {
-				t.Fatalf("a message prints %U of %q", r, s)
-			}
-		}
+		acted(t, "a message", visible(s), s)
 	})
+}
+
+// acted fails when what is printed of s holds something that a terminal acts on.
+func acted(t *testing.T, what, printed, s string) {
+	if !utf8.ValidString(printed) { // a byte alone may be a control character of an 8-bit terminal
+		t.Fatalf("%s prints no UTF-8 of %q: %q", what, s, printed)
+	}
+	flag := false
+	for _, r := range printed {
+		flag = r == blackFlag || flag && 0xe0020 <= r && r <= 0xe007f
+		if r != '\n' && r != '\t' && hidden(r) && !flag {
+			t.Fatalf("%s prints %U of %q", what, r, s)
+		}
+	}
 }
 
 // Beyond the sample the widths are fixed and a wider cell pushes the border; nothing is lost.
@@ -319,7 +379,7 @@ func TestBoundedMemory(t *testing.T) {
 		b.Cols[1].AppendString(strings.Repeat("text ", 400))
 		b.N++
 	}
-	for _, format := range []string{"tableau", "csv", "json", "markdown"} {
+	for _, format := range formats() {
 		w := &counter{}
 		p := newPrinter(format, layout{w: w, query: true, maxWidth: 30})
 		require.NoError(t, p.begin(s))
@@ -344,7 +404,7 @@ func TestMillionRows(t *testing.T) {
 		b.Cols[1].AppendString("some text")
 		b.N++
 	}
-	for _, format := range []string{"tableau", "csv", "json", "markdown"} {
+	for _, format := range formats() {
 		w := &counter{}
 		p := newPrinter(format, layout{w: w, query: true, maxWidth: 30})
 		require.NoError(t, p.begin(s))
@@ -368,14 +428,23 @@ func TestFormatNames(t *testing.T) {
 	_, err := s.Execute(ctx, session.Text{SQL: "SET 'sluice.format' = 'nosuch'"})
 	require.Error(t, err)
 	said := err.Error()
-	for format, printer := range map[string]printer{"tableau": &tableau{}, "csv": &csvPrinter{}, "json": &jsonPrinter{}, "markdown": &markdownPrinter{}} {
-		require.IsType(t, printer, newPrinter(format, layout{}))
+	for _, format := range formats() {
 		require.Contains(t, said, format)
 		said = strings.Replace(said, format, "", 1)
 		_, err := s.Execute(ctx, session.Text{SQL: "SET 'sluice.format' = '" + format + "'"})
 		require.NoError(t, err)
 	}
-	require.Contains(t, said+"$", "allowed: '', '', '', ''$")
+	require.Contains(t, said+"$", "allowed: '', '', '', '', '', '', ''$")
+
+	// No two of them print alike.
+	printed := map[string]string{}
+	for _, format := range formats() {
+		var w bytes.Buffer
+		schema, b := table(t, "people")
+		printTo(t, &w, format, layout{query: true}, schema, b)
+		require.Empty(t, printed[w.String()], format)
+		printed[w.String()] = format
+	}
 }
 
 // failing fails from its n-th write on.
@@ -393,7 +462,7 @@ func (f *failing) Write(p []byte) (int, error) {
 // An error of writing comes out of the printer, wherever it happens.
 func TestWriteErrors(t *testing.T) {
 	s, b := table(t, "people")
-	for _, format := range []string{"tableau", "csv", "json", "markdown"} {
+	for _, format := range formats() {
 		p := newPrinter(format, layout{w: &failing{}, query: true, maxWidth: 30})
 		err := p.begin(s)
 		if err == nil {
@@ -415,7 +484,7 @@ func BenchmarkFormat(b *testing.B) {
 		batch.Cols[2].AppendI64(int64(i))
 		batch.N++
 	}
-	for _, format := range []string{"tableau", "csv", "json"} {
+	for _, format := range formats() {
 		b.Run(format, func(b *testing.B) {
 			p := newPrinter(format, layout{w: &counter{}, query: true, maxWidth: 30})
 			if err := p.begin(s); err != nil {

@@ -39,7 +39,7 @@ func (p *jsonPrinter) batch(b *column.Batch) error {
 			p.value(v, row)
 		}
 		p.line = append(p.line, "}\n"...)
-		if len(p.line) > 32<<10 {
+		if len(p.line) > writeSize {
 			if err := p.write(); err != nil {
 				return err
 			}
@@ -93,7 +93,7 @@ func (p *jsonPrinter) text(dst, s []byte) []byte {
 			continue
 		}
 		r, n := utf8.DecodeRune(s[i:])
-		if r >= 0x7f && !hidden(r) {
+		if r >= 0x7f && !hidden(r) && !(r == utf8.RuneError && n == 1) {
 			i += n
 			continue
 		}

@@ -20,6 +20,7 @@ type markdownPrinter struct {
 	bytes int
 	open  bool
 	line  []byte
+	cuts  int64
 }
 
 func (p *markdownPrinter) begin(s types.Schema) error {
@@ -36,7 +37,7 @@ func (p *markdownPrinter) batch(b *column.Batch) error {
 		for c, v := range b.Cols {
 			cells[c] = "NULL" // <NULL> would be an HTML tag
 			if !v.IsNull(row) {
-				cells[c] = string(markdownText(column.AppendText(nil, v, row, p.zone)))
+				cells[c] = string(markdownText(p.text(v, row)))
 			}
 			p.bytes += len(cells[c])
 		}
@@ -59,6 +60,18 @@ func (p *markdownPrinter) batch(b *column.Batch) error {
 	p.line = p.line[:0]
 	return err
 }
+
+// text returns the text of a value, cut where it is too wide.
+func (p *markdownPrinter) text(v *column.Vector, i int) []byte {
+	text := column.AppendText(nil, v, i, p.zone)
+	if len(text) > p.maxWidth && p.cutsValue(v.Type) && width(text) > p.maxWidth {
+		p.cuts++
+		text = cut(text, p.maxWidth)
+	}
+	return text
+}
+
+func (p *markdownPrinter) cutValues() int64 { return p.cuts }
 
 func (p *markdownPrinter) end() error {
 	if p.open {

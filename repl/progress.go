@@ -57,8 +57,12 @@ func (sh *shell) progressLine() string {
 		line += ", committing"
 	}
 	line += waitingFor(p)
-	if text := []byte(line); width(text) > 78 {
-		line = string(cut(text, 78)) // one line of any terminal, so that it can be redrawn
+	most := 78
+	if _, columns := sh.screen.size(); columns > 0 {
+		most = min(most, columns-1)
+	}
+	if text := []byte(line); width(text) > most {
+		line = string(cut(text, most)) // one line of the terminal, so that it can be redrawn
 	}
 	return line
 }

@@ -18,6 +18,10 @@ type Screen struct {
 	outErr error         // the first error of writing results
 	drawn  bool          // a progress line stands on the terminal
 	prompt io.Writer     // while a prompt shows: lifts it, prints, and redraws it
+
+	holding  bool // a pager shows
+	held     []held
+	heldSize int
 }
 
 // NewScreen returns the screen of three files, which are usually os.Stdin, os.Stdout and os.Stderr.
@@ -34,20 +38,26 @@ func NewScreen(in, out, err *os.File) *Screen {
 func (s *Screen) Interactive() bool { return s.inTTY && (s.outTTY || s.errTTY) }
 
 // Out returns the writer for the rows of a print connector and the like.
-func (s *Screen) Out() io.Writer { return screenWriter{s, (*Screen).writeOut} }
+func (s *Screen) Out() io.Writer { return screenWriter{s, s.outTTY, (*Screen).writeOut} }
 
 // Err returns the writer for messages from the background.
-func (s *Screen) Err() io.Writer { return screenWriter{s, (*Screen).writeErr} }
+func (s *Screen) Err() io.Writer { return screenWriter{s, s.errTTY, (*Screen).writeErr} }
 
+// screenWriter is for whoever is not the shell. A terminal does not get its control characters.
 type screenWriter struct {
 	s     *Screen
+	tty   bool
 	write func(*Screen, []byte) error
 }
 
 func (w screenWriter) Write(p []byte) (int, error) {
 	w.s.mu.Lock()
 	defer w.s.mu.Unlock()
-	err := w.write(w.s, p)
+	shown := p
+	if w.tty {
+		shown = appendVisible(nil, p, true)
+	}
+	err := w.write(w.s, shown)
 	if err == nil && w.s.outTTY {
 		err = w.s.flush()
 	}
@@ -135,6 +145,9 @@ func (s *Screen) writeOut(p []byte) error {
 	if s.outErr != nil {
 		return s.outErr
 	}
+	if s.outTTY && s.hold((*Screen).writeOut, p) {
+		return nil
+	}
 	s.clearProgress()
 	if s.prompt != nil && s.outTTY {
 		_, err := s.prompt.Write(p)
@@ -145,6 +158,9 @@ func (s *Screen) writeOut(p []byte) error {
 }
 
 func (s *Screen) writeErr(p []byte) error {
+	if s.errTTY && s.hold((*Screen).writeErr, p) {
+		return nil
+	}
 	s.clearProgress()
 	if s.prompt != nil && s.errTTY {
 		_, err := s.prompt.Write(p)
@@ -155,6 +171,9 @@ func (s *Screen) writeErr(p []byte) error {
 }
 
 func (s *Screen) flush() error {
+	if s.holding && s.outTTY {
+		return nil
+	}
 	if s.outErr == nil && s.buf.Buffered() > 0 {
 		s.clearProgress()
 		s.outErr = s.buf.Flush()

@@ -17,6 +17,7 @@ type shell struct {
 	engine  engine
 	screen  *Screen
 	signals *signals
+	output  output
 	reading
 }
 
@@ -32,7 +33,7 @@ const (
 	unread              // nobody reads the results any more
 )
 
-// run runs one statement and prints its result.
+// run runs one statement and prints its result; vertical prints rows so whatever the format is.
 func (sh *shell) run(ctx context.Context, t session.Text, vertical bool) outcome {
 	ctx, release := sh.signals.begin(ctx)
 	defer release()
@@ -44,22 +45,30 @@ func (sh *shell) run(ctx context.Context, t session.Text, vertical bool) outcome
 		stop()
 		return sh.report(err)
 	}
-	out := sh.show(ctx, res, rows)
+	if res.Message != "" && res.Kind != session.Help {
+		sh.screen.message("[INFO] " + visible(res.Message) + "\n")
+	}
+	if res.Kind == session.Rows {
+		return sh.print(ctx, res, rows, vertical, stop)
+	}
+	out := sh.show(ctx, res, rows, stop)
 	stop()
 	if err := rows.Close(); err != nil && out == done {
 		return sh.report(err)
 	}
+	if sh.output.reset(t.SQL) {
+		if name := sh.engine.Option("sluice.output"); name != "" {
+			if _, err := find(sh.screen, name); err != nil {
+				sh.screen.message("[WARN] " + visible(firstUpper(unwritten(name, err).Error())) + "\n")
+			}
+		}
+	}
 	return out
 }
 
-// show prints a result.
-func (sh *shell) show(ctx context.Context, res *session.Result, rows rows) outcome {
-	if res.Message != "" && res.Kind != session.Help {
-		sh.screen.message("[INFO] " + visible(res.Message) + "\n")
-	}
+// show says what became of a statement without rows.
+func (sh *shell) show(ctx context.Context, res *session.Result, rows rows, stop func()) outcome {
 	switch res.Kind {
-	case session.Rows:
-		return sh.print(ctx, res, rows)
 	case session.OK:
 		sh.screen.message("[INFO] Execute statement succeeded.\n")
 	case session.Written:
@@ -69,86 +78,110 @@ func (sh *shell) show(ctx context.Context, res *session.Result, rows rows) outco
 	case session.Clear:
 		sh.screen.clearScreen()
 	case session.Help:
-		if _, err := (results{sh.screen}).Write([]byte(strings.TrimSuffix(res.Message, "\n") + "\n")); err != nil {
+		var d destination = shown{results{sh.screen}}
+		if p := sh.pager(); p != "" {
+			d = &spool{sh: sh, pager: p}
+		}
+		if _, err := d.Write([]byte(strings.TrimSuffix(res.Message, "\n") + "\n")); err != nil {
 			return sh.unwritable(err)
 		}
-		if err := sh.screen.Flush(); err != nil {
+		stop()
+		if err := d.commit(ctx); err != nil {
 			return sh.unwritable(err)
 		}
 	}
 	return done
 }
 
-// print prints rows as they come.
-func (sh *shell) print(ctx context.Context, res *session.Result, rows rows) outcome {
-	format := sh.engine.Option("sluice.format")
-	l := layout{w: results{sh.screen}, zone: sh.engine.Zone(), terminal: sh.screen.outTTY, query: res.IsQuery,
+// print prints rows as they come, and closes them.
+func (sh *shell) print(ctx context.Context, res *session.Result, rows rows, vertical bool, stop func()) outcome {
+	defer stop()
+	d, file, err := sh.destination(ctx)
+	if err != nil {
+		stop()
+		return sh.report(errors.Join(err, rows.Close()))
+	}
+	l := layout{w: d, zone: sh.engine.Zone(), terminal: d.terminal(), query: res.IsQuery,
 		maxWidth: sh.engine.IntOption("table.display.max-column-width")}
 	most := int64(-1) // rows to show
-	if table := format != "csv" && format != "json"; table && l.terminal && res.IsQuery {
+	if l.terminal && res.IsQuery {
 		most = int64(sh.engine.IntOption("sluice.max-rows"))
 	}
+	format := sh.engine.Option("sluice.format")
+	if vertical {
+		format = "vertical"
+	}
 	p := newPrinter(format, l)
-	if err := p.begin(res.Schema); err != nil {
+	n, ended, err := pull(ctx, rows, res, p, d, most)
+	took := sh.took(rows.Time())
+	canceledAs := ""
+	if e := (*session.Error)(nil); errors.As(err, &e) && e.Canceled && file == "" {
+		canceledAs, err = e.Msg, nil // what has come is worth showing
+	}
+	if err == nil {
+		err = p.end()
+	}
+	// Nothing of the query is open any more while somebody reads its rows.
+	if cerr := rows.Close(); err == nil {
+		err = cerr
+	}
+	stop()
+	if err != nil {
+		d.drop()
+		out := sh.unwritable(err)
+		if file != "" && out != unread {
+			sh.screen.message("[INFO] " + visible(file) + " is as it was.\n")
+		}
+		return out
+	}
+	if err := d.commit(ctx); err != nil {
 		return sh.unwritable(err)
 	}
-	n, ended := int64(0), false
-	for {
-		b, err := rows.Next(ctx)
-		if err != nil {
-			if e := (*session.Error)(nil); errors.As(err, &e) && e.Canceled {
-				if err := p.end(); err != nil {
-					return sh.unwritable(err)
-				}
-				if err := sh.screen.Flush(); err != nil {
-					return sh.unwritable(err)
-				}
-				sh.screen.message(visible(fmt.Sprintf("[INFO] Query %s, received a total of %s.\n", e.Msg, count(n))))
-				return canceled
-			}
-			return sh.report(err)
+	switch {
+	case canceledAs != "":
+		sh.screen.message(visible(fmt.Sprintf("[INFO] Query %s, received a total of %s.\n", canceledAs, count(n))))
+		return canceled
+	case file != "":
+		sh.screen.message(fmt.Sprintf("[INFO] %s written to %s%s\n", count(n), visible(file), took))
+	case ended:
+		sh.screen.message(fmt.Sprintf("The first %s%s; the query was ended there. SET 'sluice.max-rows' = '…' shows more.\n", count(n), took))
+	case n == 0:
+		sh.screen.message("Empty set" + took + "\n")
+	default:
+		sh.screen.message(count(n) + " in set" + took + "\n")
+	}
+	if c, ok := p.(cutter); ok && c.cutValues() > 0 {
+		what := "1 value was"
+		if c.cutValues() > 1 {
+			what = strconv.FormatInt(c.cutValues(), 10) + " values were"
 		}
-		if b == nil {
-			break
+		sh.screen.message(fmt.Sprintf("%s cut to %d columns, shown by …; SET 'table.display.max-column-width' = '…' shows more.\n", what, l.maxWidth))
+	}
+	return done
+}
+
+// pull prints the rows of a result up to most, if that is not negative; ended says that there were more.
+func pull(ctx context.Context, rows rows, res *session.Result, p printer, d destination, most int64) (n int64, ended bool, err error) {
+	if err := p.begin(res.Schema); err != nil {
+		return 0, false, err
+	}
+	for !ended {
+		b, err := rows.Next(ctx)
+		if err != nil || b == nil {
+			return n, false, err
 		}
 		if most >= 0 && n+int64(b.Rows()) > most {
 			b, ended = b.Slice(0, int(most-n)), true
 		}
 		if err := p.batch(b); err != nil {
-			return sh.unwritable(err)
+			return n, false, err
 		}
 		n += int64(b.Rows())
-		if l.terminal {
-			if err := sh.screen.Flush(); err != nil {
-				return sh.unwritable(err)
-			}
-		}
-		if ended {
-			break
+		if err := d.flush(); err != nil {
+			return n, false, err
 		}
 	}
-	if err := p.end(); err != nil {
-		return sh.unwritable(err)
-	}
-	if err := sh.screen.Flush(); err != nil {
-		return sh.unwritable(err)
-	}
-	switch {
-	case ended:
-		sh.screen.message(fmt.Sprintf("The first %s%s; the query was ended there. SET 'sluice.max-rows' = '…' shows more.\n", count(n), sh.took(rows.Time())))
-	case n == 0:
-		sh.screen.message(fmt.Sprintf("Empty set%s\n", sh.took(rows.Time())))
-	default:
-		sh.screen.message(fmt.Sprintf("%s in set%s\n", count(n), sh.took(rows.Time())))
-	}
-	if t, ok := p.(*tableau); ok && t.cut > 0 {
-		what := "1 value was"
-		if t.cut > 1 {
-			what = strconv.FormatInt(t.cut, 10) + " values were"
-		}
-		sh.screen.message(fmt.Sprintf("%s cut to %d columns, shown by …; SET 'table.display.max-column-width' = '…' shows more.\n", what, l.maxWidth))
-	}
-	return done
+	return n, ended, nil
 }
 
 // report prints an error.
@@ -168,17 +201,20 @@ func (sh *shell) report(err error) outcome {
 	return failed
 }
 
-// unwritable is for errors of writing results.
+// unwritable is for errors of a result on its way: of where the rows come from, or of where they go.
 func (sh *shell) unwritable(err error) outcome {
+	if e := (*session.Error)(nil); errors.As(err, &e) || errors.As(err, new(*fileError)) {
+		return sh.report(err)
+	}
 	if errors.Is(err, syscall.EPIPE) {
 		return unread
 	}
 	return sh.report(fmt.Errorf("write the result: %w", err))
 }
 
-// took is the time of a statement, for a person who is watching.
+// took is the time of a statement, for a person who is watching and has not switched it off.
 func (sh *shell) took(d time.Duration) string {
-	if !sh.screen.errTTY {
+	if !sh.screen.errTTY || sh.engine.Option("sluice.timing") == "false" {
 		return ""
 	}
 	return fmt.Sprintf(" (%.2f seconds)", d.Seconds())

@@ -1,0 +1,53 @@
+package repl
+
+import (
+	"context"
+	"io"
+)
+
+// destination is where the rows of one result go. Either commit or drop is called at the end.
+type destination interface {
+	io.Writer
+	// terminal reports whether one shows what is written.
+	terminal() bool
+	// flush shows what has been written so far, where somebody is watching.
+	flush() error
+	// commit says that the result is whole.
+	commit(context.Context) error
+	// drop says that there will be no more of the result.
+	drop()
+}
+
+// destination returns where the rows of the next result go: 'sluice.output' if it is set, else a pager if
+// there is one, else the screen. file is the name of the file, "" for the screen.
+func (sh *shell) destination(ctx context.Context) (d destination, file string, err error) {
+	if name := sh.engine.Option("sluice.output"); name != "" {
+		d, err := sh.output.open(ctx, sh.screen, name)
+		if err != nil {
+			return nil, name, err
+		}
+		if d != nil {
+			return d, name, nil
+		}
+	}
+	if p := sh.pager(); p != "" {
+		return &spool{sh: sh, pager: p}, "", nil
+	}
+	return shown{results{sh.screen}}, "", nil
+}
+
+// shown is a result on the screen.
+type shown struct{ results }
+
+func (d shown) terminal() bool { return d.s.outTTY }
+
+func (d shown) flush() error {
+	if !d.s.outTTY {
+		return nil
+	}
+	return d.s.Flush()
+}
+
+func (d shown) commit(context.Context) error { return d.s.Flush() }
+
+func (d shown) drop() {}

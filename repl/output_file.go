@@ -1,0 +1,352 @@
+package repl
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/sluice-sql/sluice/session"
+	"github.com/sluice-sql/sluice/sqlparse"
+)
+
+// output is the file of 'sluice.output'. It holds the results of the statements since the option was set,
+// as psql's \o does. Every result is in it whole or not at all, even if the process is killed: a result is
+// written to a new file in the same directory, behind a copy of the results before it, and that file takes
+// the place of the old one at once.
+//
+// The first result after a SET takes the place of whatever the file held. A file that somebody has moved
+// away or replaced since the last result is begun anew.
+//
+// A device or a pipe cannot be replaced and is written to as the rows come. Standard output under another
+// name (/dev/stdout) is the screen.
+type output struct {
+	name string      // the option when the last result was written
+	last os.FileInfo // the file then
+}
+
+// reset forgets the results so far if a statement that has just run was a SET or RESET of the option. It
+// reports whether it was.
+func (o *output) reset(sql string) bool {
+	if n := len(sql); n > 4096 || n < len("RESET") || !strings.EqualFold(sql[:3], "SET") && !strings.EqualFold(sql[:5], "RESET") {
+		return false
+	}
+	st, err := sqlparse.Parse(sql)
+	if err != nil {
+		return false
+	}
+	switch st := st.(type) {
+	case *sqlparse.Set:
+		if st.Key == nil || st.Value == nil || st.Key.Text != "sluice.output" {
+			return false
+		}
+	case *sqlparse.Reset:
+		if st.Key != nil && st.Key.Text != "sluice.output" {
+			return false
+		}
+	default:
+		return false
+	}
+	*o = output{}
+	return true
+}
+
+// target is a file that can be written to.
+type target struct {
+	path   string // without symbolic links
+	info   os.FileInfo
+	screen bool // it is the screen's
+}
+
+// find looks at the file of a name without changing it.
+func find(screen *Screen, name string) (target, error) {
+	name = atHome(name)
+	info, err := os.Stat(name)
+	if err == nil {
+		switch mode := info.Mode(); {
+		case screen.isOut(info):
+			return target{screen: true}, nil
+		case mode.IsDir():
+			return target{}, errors.New("is a directory")
+		case mode&os.ModeNamedPipe != 0, mode&os.ModeCharDevice != 0:
+			return target{path: name, info: info}, nil
+		case !mode.IsRegular():
+			return target{}, errors.New("is neither a file, a pipe nor a terminal")
+		}
+		if err := unix.Access(name, unix.W_OK); err != nil {
+			return target{}, err
+		}
+		path, err := filepath.EvalSymlinks(name)
+		return target{path: path, info: info}, err
+	}
+	if !errors.Is(err, os.ErrNotExist) {
+		return target{}, err
+	}
+	// There is no such file. A link may say where it would be.
+	path := name
+	for links := 0; ; links++ {
+		to, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if links == 40 {
+			return target{}, syscall.ELOOP
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	dir := filepath.Dir(path)
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return target{}, fmt.Errorf("there is no directory %s", dir)
+	}
+	return target{path: path}, nil
+}
+
+// isOut reports whether a file is the one that standard output goes to.
+func (s *Screen) isOut(info os.FileInfo) bool {
+	out, err := s.out.Stat()
+	return err == nil && os.SameFile(out, info)
+}
+
+// open begins a result. It returns nil if the file is the screen's.
+func (o *output) open(ctx context.Context, screen *Screen, name string) (destination, error) {
+	t, err := find(screen, name)
+	if err != nil {
+		return nil, unwritten(name, err)
+	}
+	switch {
+	case t.screen:
+		return nil, nil
+	case t.info != nil && !t.info.Mode().IsRegular():
+		d, err := openStream(ctx, name, t.info)
+		if err != nil {
+			return nil, unwritten(name, err)
+		}
+		return d, nil
+	}
+	f, temp, err := createBeside(t.path)
+	if errors.Is(err, os.ErrPermission) {
+		err = fmt.Errorf("no file can be made in %s: permission denied", filepath.Dir(t.path))
+	}
+	if err != nil {
+		return nil, unwritten(name, err)
+	}
+	d := &outputFile{output: o, name: name, path: t.path, temp: temp, f: f, w: bufio.NewWriterSize(f, 256<<10)}
+	if err := d.begin(t.info); err != nil {
+		d.drop()
+		return nil, unwritten(name, err)
+	}
+	return d, nil
+}
+
+// outputFile is a result on its way into a file.
+type outputFile struct {
+	output     *output
+	name, path string
+	temp       string // the name of f; "" if it has none yet
+	f          *os.File
+	w          *bufio.Writer
+}
+
+// begin gives the new file the mode of the old one, and the results that were written before.
+func (d *outputFile) begin(old os.FileInfo) error {
+	if old == nil {
+		return nil
+	}
+	if err := d.f.Chmod(old.Mode().Perm()); err != nil {
+		return err
+	}
+	if st, ok := old.Sys().(*syscall.Stat_t); ok {
+		_ = d.f.Chown(int(st.Uid), int(st.Gid)) // only root can give a file away
+	}
+	last := d.output.last
+	if d.output.name != d.name || last == nil || !os.SameFile(last, old) || last.Size() != old.Size() || !last.ModTime().Equal(old.ModTime()) {
+		return nil
+	}
+	before, err := os.Open(d.path)
+	if err != nil {
+		return err
+	}
+	defer before.Close()
+	_, err = io.Copy(d.f, before)
+	return err
+}
+
+func (d *outputFile) terminal() bool { return false }
+
+func (d *outputFile) flush() error { return nil }
+
+func (d *outputFile) Write(p []byte) (int, error) {
+	n, err := d.w.Write(p)
+	if err != nil {
+		return n, unwritten(d.name, err)
+	}
+	return n, nil
+}
+
+func (d *outputFile) commit(context.Context) error {
+	if err := d.put(); err != nil {
+		d.drop()
+		return unwritten(d.name, err)
+	}
+	return nil
+}
+
+// put makes the new file the one of the name.
+func (d *outputFile) put() error {
+	if err := d.w.Flush(); err != nil {
+		return err
+	}
+	if err := d.f.Sync(); err != nil {
+		return err
+	}
+	info, err := d.f.Stat()
+	if err != nil {
+		return err
+	}
+	if d.temp == "" {
+		if d.temp, err = linkBeside(d.f, d.path); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(d.temp, d.path); err != nil {
+		return err
+	}
+	d.temp = ""
+	*d.output = output{name: d.name, last: info}
+	if err := d.f.Close(); err != nil {
+		return err
+	}
+	dir, err := os.Open(filepath.Dir(d.path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return dir.Sync()
+}
+
+func (d *outputFile) drop() {
+	_ = d.f.Close() // nobody wants what it holds
+	if d.temp != "" {
+		_ = os.Remove(d.temp) // the error that led here is the one to tell
+	}
+}
+
+// stream is a result on its way into a pipe or a device.
+type stream struct {
+	name string
+	f    *os.File
+	tty  bool
+	done func() bool // ends the watch for a cancel
+}
+
+// openStream opens a pipe or a device. It waits for a pipe's reader as long as ctx lasts.
+func openStream(ctx context.Context, name string, info os.FileInfo) (*stream, error) {
+	flags := os.O_WRONLY
+	if info.Mode()&os.ModeNamedPipe != 0 {
+		flags |= unix.O_NONBLOCK
+	}
+	for {
+		f, err := os.OpenFile(name, flags|unix.O_NOCTTY, 0)
+		if err == nil {
+			d := &stream{name: name, f: f, tty: isTerminal(f)}
+			d.done = context.AfterFunc(ctx, func() { _ = f.SetWriteDeadline(time.Now()) }) // a device has none, and does not block
+			return d, nil
+		}
+		if !errors.Is(err, unix.ENXIO) || flags&unix.O_NONBLOCK == 0 {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, canceledError()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+func (d *stream) terminal() bool { return d.tty }
+
+func (d *stream) flush() error { return nil }
+
+func (d *stream) Write(p []byte) (int, error) {
+	n, err := d.f.Write(p)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return n, canceledError()
+	case errors.Is(err, unix.EPIPE):
+		return n, unwritten(d.name, errors.New("its reader is gone"))
+	case err != nil:
+		return n, unwritten(d.name, err)
+	}
+	return n, nil
+}
+
+func (d *stream) commit(context.Context) error {
+	d.done()
+	if err := d.f.Close(); err != nil {
+		return unwritten(d.name, err)
+	}
+	return nil
+}
+
+func (d *stream) drop() {
+	d.done()
+	_ = d.f.Close() // the error that led here is the one to tell
+}
+
+func canceledError() error { return &session.Error{Msg: "canceled", Canceled: true} }
+
+// fileError says that a result could not be written to the file of 'sluice.output'.
+type fileError struct {
+	file string
+	err  error // without the file's name
+}
+
+func (e *fileError) Error() string {
+	return fmt.Sprintf("the result cannot be written to %s ('sluice.output'): %s", e.file, e.err)
+}
+
+func (e *fileError) Unwrap() error { return e.err }
+
+// unwritten makes a fileError of an error of the system; a cancel stays one.
+func unwritten(name string, err error) error {
+	if e := (*session.Error)(nil); errors.As(err, &e) {
+		return err
+	}
+	if e := (*os.PathError)(nil); errors.As(err, &e) {
+		err = e.Err
+	}
+	if e := (*os.LinkError)(nil); errors.As(err, &e) {
+		err = e.Err
+	}
+	return &fileError{name, err}
+}
+
+func firstUpper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// createNamed creates a file with a name of its own in the directory of path.
+func createNamed(path string) (f *os.File, temp string, err error) {
+	for {
+		temp = tempName(path)
+		f, err = os.OpenFile(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, os.ErrExist) {
+			return f, temp, err
+		}
+	}
+}
+
+// tempName makes a name up. It is as long whatever the file's own name is, which may be as long as names get.
+func tempName(path string) string {
+	return filepath.Join(filepath.Dir(path), fmt.Sprintf(".sluice-output-%016x", rand.Uint64()))
+}
