@@ -10,6 +10,7 @@ import (
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/expr"
+	"github.com/sluice-sql/sluice/types"
 )
 
 // fakeCatalog keeps definitions and no rows. Its type says what it can store.
@@ -17,7 +18,8 @@ type fakeCatalog struct {
 	name   string
 	typ    fakeType
 	tables map[catalog.ObjectPath]*catalog.CatalogTable
-	opened int // tables opened and not closed
+	made   map[string]bool // databases besides the default one; only generic_in_memory makes any
+	opened int             // tables opened and not closed
 }
 
 // fakeType is a type of catalog.
@@ -37,7 +39,7 @@ func (f fakeType) Options() []connector.Option {
 }
 
 func (f fakeType) Catalog(name string, _ map[string]string, _ *connector.Env) (catalog.Catalog, error) {
-	return &fakeCatalog{name: name, typ: f, tables: map[catalog.ObjectPath]*catalog.CatalogTable{}}, nil
+	return &fakeCatalog{name: name, typ: f, tables: map[catalog.ObjectPath]*catalog.CatalogTable{}, made: map[string]bool{}}, nil
 }
 
 func (f fakeType) Resolve(p map[string]string) (map[string]string, error) { return p, nil }
@@ -52,14 +54,18 @@ func (c *fakeCatalog) ListDatabases(context.Context) ([]string, error) {
 }
 
 func (c *fakeCatalog) Database(_ context.Context, name string) (*catalog.Database, error) {
-	if name != c.typ.database {
+	if name != c.typ.database && !c.made[name] {
 		return nil, catalog.ErrDatabaseNotExist
 	}
 	return &catalog.Database{}, nil
 }
 
-func (c *fakeCatalog) CreateDatabase(context.Context, string, catalog.Database) error {
-	return errors.New("fake: no databases are made")
+func (c *fakeCatalog) CreateDatabase(_ context.Context, name string, _ catalog.Database) error {
+	if c.typ.name != "generic_in_memory" {
+		return errors.New("fake: no databases are made")
+	}
+	c.made[name] = true
+	return nil
 }
 
 func (c *fakeCatalog) DropDatabase(context.Context, string, bool) error {
@@ -90,12 +96,14 @@ func (c *fakeCatalog) CreateTable(_ context.Context, path catalog.ObjectPath, t 
 	return true, path.Object, nil
 }
 
-func (c *fakeCatalog) DropTable(context.Context, catalog.ObjectPath, string) error {
-	return errors.New("fake: no tables are dropped")
+func (c *fakeCatalog) DropTable(_ context.Context, path catalog.ObjectPath, _ string) error {
+	delete(c.tables, path)
+	return nil
 }
 
-func (c *fakeCatalog) AlterTable(context.Context, catalog.ObjectPath, *catalog.CatalogTable, *catalog.CatalogTable, []catalog.TableChange) error {
-	return errors.New("fake: no tables are altered")
+func (c *fakeCatalog) AlterTable(_ context.Context, path catalog.ObjectPath, _, table *catalog.CatalogTable, _ []catalog.TableChange) error {
+	c.tables[path] = table
+	return nil
 }
 
 func (c *fakeCatalog) RenameTable(context.Context, catalog.ObjectPath, string) error {
@@ -206,10 +214,33 @@ func (t fakeBoth) PushFilter(e expr.Expr) bool {
 	return ok && literal && col.T.IsInteger()
 }
 
+// everything is what generic_in_memory stores.
+const everything = catalog.StoresComment | catalog.StoresOptions | catalog.StoresComputed | catalog.StoresMetadata |
+	catalog.StoresWatermark | catalog.StoresPartitions | catalog.StoresDistribution | catalog.StoresView
+
+// fakeConnector has tables with metadata: the one of catalogs has none.
+type fakeConnector struct{ fakeRows }
+
+func (fakeConnector) Identifier() string { return "logs" }
+
+func (fakeConnector) Options() []connector.Option {
+	return []connector.Option{
+		{Key: "topic", Required: true, Public: true, Doc: "what is read"},
+		{Key: "password", Doc: "a secret"},
+	}
+}
+
+func (fakeConnector) Metadata() []connector.MetadataColumn {
+	return []connector.MetadataColumn{
+		{Key: "timestamp", Type: types.WithPrecision(types.TimestampLTZ, 3), Doc: "when it was written"},
+		{Key: "offset", Type: types.Of(types.BigInt), Doc: "its place"},
+	}
+}
+
 // fakeTypes are the catalogs of the tests: one as generic_in_memory, one as a database file.
 func fakeTypes() []catalog.Factory {
 	return []catalog.Factory{
-		fakeType{name: "generic_in_memory", database: catalog.DefaultDatabase, stores: catalog.StoresComment | catalog.StoresOptions, guarantee: catalog.Atomic},
+		fakeType{name: "generic_in_memory", database: catalog.DefaultDatabase, stores: everything, guarantee: catalog.Atomic},
 		fakeType{name: "file", database: "main", guarantee: catalog.Atomic, foldsCase: true, serialized: true},
 		fakeType{name: "register", database: "main", stores: catalog.StoresOptions, guarantee: catalog.Atomic},
 		fakeType{name: "leaky", database: "main", guarantee: catalog.Visible, serialized: true},

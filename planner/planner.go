@@ -56,13 +56,13 @@ type Plan struct {
 
 // Query plans a SELECT.
 func Query(ctx context.Context, q sqlparse.Query, env *Env) (*Plan, error) {
-	b := bind.New(ctx, env.Catalogs, env.Expr)
+	b := newBinder(ctx, env)
 	defer closeTables(b)
 	r, err := b.Query(q)
 	if err != nil {
 		return nil, err
 	}
-	p, err := newPlan(ctx, env, r.Node, "collect")
+	p, err := newPlan(ctx, env, b, r.Node, "collect")
 	if err != nil {
 		return nil, err
 	}
@@ -74,18 +74,18 @@ func Query(ctx context.Context, q sqlparse.Query, env *Env) (*Plan, error) {
 
 // Insert plans an INSERT INTO.
 func Insert(ctx context.Context, s *sqlparse.Insert, env *Env) (*Plan, error) {
-	b := bind.New(ctx, env.Catalogs, env.Expr)
+	b := newBinder(ctx, env)
 	defer closeTables(b)
 	w, err := b.Insert(s)
 	if err != nil {
 		return nil, err
 	}
-	return writePlan(ctx, env, w, hooks.Insert, "")
+	return writePlan(ctx, env, b, w, hooks.Insert, "")
 }
 
 // CreateTableAs plans a CREATE TABLE … AS.
 func CreateTableAs(ctx context.Context, s *sqlparse.CreateTable, env *Env) (*Plan, error) {
-	b := bind.New(ctx, env.Catalogs, env.Expr)
+	b := newBinder(ctx, env)
 	defer closeTables(b)
 	w, err := b.CreateTableAs(s)
 	if err != nil {
@@ -100,15 +100,30 @@ func CreateTableAs(ctx context.Context, s *sqlparse.CreateTable, env *Env) (*Pla
 	if s.IfNotExists {
 		purpose = catalog.CreateTableAsIfNotExists
 	}
-	return writePlan(ctx, env, w, hooks.CreateTableAs, purpose)
+	return writePlan(ctx, env, b, w, hooks.CreateTableAs, purpose)
 }
 
 // CreateTable resolves a CREATE TABLE without AS and has the catalog check it; it creates nothing. Whether
 // the table is there already is an error without IF NOT EXISTS only.
 func CreateTable(ctx context.Context, s *sqlparse.CreateTable, env *Env) (connector.ObjectIdentifier, *catalog.CatalogTable, error) {
-	b := bind.New(ctx, env.Catalogs, env.Expr)
+	b := newBinder(ctx, env)
 	defer closeTables(b)
 	return b.CreateTable(s)
+}
+
+// CreateView resolves a CREATE VIEW; it creates nothing. That the view is there already is an error without
+// IF NOT EXISTS only.
+func CreateView(ctx context.Context, s *sqlparse.CreateView, env *Env) (connector.ObjectIdentifier, *catalog.CatalogTable, error) {
+	b := newBinder(ctx, env)
+	defer closeTables(b)
+	return b.CreateView(s)
+}
+
+// AlterView resolves an ALTER VIEW. Of RENAME TO, whose name is checked, the two definitions are one.
+func AlterView(ctx context.Context, s *sqlparse.AlterView, env *Env) (id connector.ObjectIdentifier, old, new *catalog.CatalogTable, err error) {
+	b := newBinder(ctx, env)
+	defer closeTables(b)
+	return b.AlterView(s)
 }
 
 // CheckName refuses the name of an object to create that is empty or reserved; what says what it names.
@@ -117,16 +132,23 @@ func CheckName(name sqlparse.Ident, what string) error { return bind.CheckName(n
 // closeTables closes what binding has opened to look at; nothing was written through it.
 func closeTables(b *bind.Binder) { _ = b.Close() }
 
-func newPlan(ctx context.Context, env *Env, bound plan.Node, name string) (*Plan, error) {
+func newBinder(ctx context.Context, env *Env) *bind.Binder {
+	return bind.New(ctx, env.Catalogs, env.Expr, len(env.Texts))
+}
+
+func newPlan(ctx context.Context, env *Env, b *bind.Binder, bound plan.Node, name string) (*Plan, error) {
 	o := env.Options
 	if o.JobName != "" {
 		name = o.JobName
 	}
 	p := &Plan{bound: bound, root: bound, catalogs: env.Catalogs, header: lower.Header{
-		Name: name, Texts: env.Texts, Start: env.Expr.Now, Zone: o.Zone, Seed: env.Expr.Seed,
+		Name: name, Texts: append(env.Texts[:len(env.Texts):len(env.Texts)], b.Texts()...), Start: env.Expr.Now, Zone: o.Zone, Seed: env.Expr.Seed,
 		Parallelism: max(o.Parallelism, 1), BatchRows: o.BatchRows,
 	}}
 	if !o.Optimize {
+		if b.Computes() {
+			p.root = optimize.Prune(bound) // a computed column that is not read must not fail
+		}
 		return p, nil
 	}
 	var err error
@@ -134,8 +156,8 @@ func newPlan(ctx context.Context, env *Env, bound plan.Node, name string) (*Plan
 	return p, err
 }
 
-func writePlan(ctx context.Context, env *Env, w *bind.Write, kind hooks.Kind, purpose catalog.Purpose) (*Plan, error) {
-	p, err := newPlan(ctx, env, w.Node, "insert-into_"+w.Target.String())
+func writePlan(ctx context.Context, env *Env, b *bind.Binder, w *bind.Write, kind hooks.Kind, purpose catalog.Purpose) (*Plan, error) {
+	p, err := newPlan(ctx, env, b, w.Node, "insert-into_"+w.Target.String())
 	if err != nil {
 		return nil, err
 	}
@@ -152,6 +174,10 @@ func (p *Plan) Graph() (*job.Graph, error) {
 	}
 	return lower.Write(p.root, *p.target, p.header, p.catalogs)
 }
+
+// Texts are those that the places of expressions are in: the statement, and behind it the views and the
+// computed columns that it reads. They are [job.Graph].Texts.
+func (p *Plan) Texts() []job.Text { return p.header.Texts }
 
 // Explain prints the plan as the statement says it, as it is optimised, and as the operators that run.
 func (p *Plan) Explain() string {

@@ -24,10 +24,14 @@ import (
 
 // TestPlanner runs testdata/*.test. Directives, each with a statement:
 //
-//	create   CREATE TABLE: prints the definition and makes it in the fake catalog
+//	create   CREATE TABLE or VIEW: prints the definition and makes it in the fake catalog
+//	alter    ALTER TABLE or VIEW: prints the changes and the new definition, and makes them
+//	drop     DROP TABLE or VIEW, in the fake catalog
+//	partitions  a table's name, and perhaps PARTITION (…): the plan of SHOW PARTITIONS
 //	explain  all that EXPLAIN prints
 //	bound    the plan as the statement says it
 //	plan     the optimised plan
+//	texts    the optimised plan, and the texts that its expressions come from
 //	graph    the operators of the job; parallelism=n
 //	schema   the columns of the result, or the target and what is said of it
 //	error    the error, rendered; atomic asks for an all-or-nothing target
@@ -50,7 +54,8 @@ type session struct {
 }
 
 func newSession(t testing.TB) *session {
-	m, err := catalog.NewCatalogManager(&catalog.Registry{Catalogs: fakeTypes(), Env: &connector.Env{}})
+	logs := fakeConnector{fakeRows{&fakeCatalog{name: "logs"}}}
+	m, err := catalog.NewCatalogManager(&catalog.Registry{Catalogs: fakeTypes(), Connectors: []connector.Factory{logs}, Env: &connector.Env{}})
 	require.NoError(t, err)
 	s := &session{manager: m}
 	for _, name := range []string{"file", "leaky", "register"} {
@@ -91,6 +96,12 @@ func plan(sql string, env *planner.Env) (*planner.Plan, error) {
 		}
 		_, _, err := planner.CreateTable(ctx, stmt, env)
 		return nil, err
+	case *sqlparse.CreateView:
+		_, _, err := planner.CreateView(ctx, stmt, env)
+		return nil, err
+	case *sqlparse.AlterView:
+		_, _, _, err := planner.AlterView(ctx, stmt, env)
+		return nil, err
 	}
 	return nil, fmt.Errorf("the tests do not plan %T", stmt)
 }
@@ -102,8 +113,15 @@ func (s *session) run(t *testing.T, c *testfile.Case) string {
 		env.Options.Parallelism, _ = strconv.Atoi(p[0])
 	}
 	env.Options.AtomicRequired = testfile.Has(c, "atomic")
-	if c.Cmd == "create" {
+	switch c.Cmd {
+	case "create":
 		return s.create(t, sql, env)
+	case "alter":
+		return s.alter(t, sql, env)
+	case "drop":
+		return s.drop(t, sql)
+	case "partitions":
+		sql = "SHOW PARTITIONS " + sql
 	}
 	p, err := plan(sql, env)
 	if err != nil {
@@ -127,8 +145,10 @@ func (s *session) run(t *testing.T, c *testfile.Case) string {
 		return p.Explain()
 	case "bound":
 		return section(0)
-	case "plan":
+	case "plan", "partitions":
 		return section(1)
+	case "texts":
+		return section(1) + texts(p)
 	case "graph":
 		return section(2)
 	case "schema":
@@ -176,8 +196,22 @@ func kinds(s types.Schema) []types.Column {
 func (s *session) create(t testing.TB, sql string, env *planner.Env) string {
 	stmt, err := sqlparse.Parse(sql)
 	require.NoError(t, err)
-	id, table, err := planner.CreateTable(context.Background(), stmt.(*sqlparse.CreateTable), env)
+	var id connector.ObjectIdentifier
+	var table *catalog.CatalogTable
+	switch stmt := stmt.(type) {
+	case *sqlparse.CreateTable:
+		id, table, err = planner.CreateTable(context.Background(), stmt, env)
+	case *sqlparse.CreateView:
+		id, table, err = planner.CreateView(context.Background(), stmt, env)
+	}
 	require.NoError(t, err)
+	back, err := catalog.FromProperties(table.Properties())
+	require.NoError(t, err)
+	require.Equal(t, definition(id, table), definition(id, back), "the definition survives its serialised form")
+	if id.Temporary {
+		require.NoError(t, s.manager.CreateTemporary(context.Background(), id, table))
+		return definition(id, table)
+	}
 	// A column commented 'default' or 'computed' is one of the store's own making, as is a table
 	// commented 'view'.
 	for _, c := range table.Schema.Columns {
@@ -197,24 +231,116 @@ func (s *session) create(t testing.TB, sql string, env *planner.Env) string {
 	return definition(id, table)
 }
 
+// alter applies an ALTER.
+func (s *session) alter(t testing.TB, sql string, env *planner.Env) string {
+	stmt, err := sqlparse.Parse(sql)
+	require.NoError(t, err)
+	ctx := context.Background()
+	var b strings.Builder
+	var id connector.ObjectIdentifier
+	var table *catalog.CatalogTable
+	switch stmt := stmt.(type) {
+	case *sqlparse.AlterView:
+		id, _, table, err = planner.AlterView(ctx, stmt, env)
+		require.NoError(t, err)
+	}
+	c, _ := s.manager.Live(id.Catalog)
+	require.NoError(t, c.AlterTable(ctx, catalog.PathOf(id), nil, table, nil))
+	return b.String() + definition(id, table)
+}
+
+func (s *session) drop(t testing.TB, sql string) string {
+	stmt, err := sqlparse.Parse(sql)
+	require.NoError(t, err)
+	var name sqlparse.ObjectName
+	switch stmt := stmt.(type) {
+	case *sqlparse.DropTable:
+		name = stmt.Name
+	case *sqlparse.DropView:
+		name = stmt.Name
+	}
+	parts := make([]string, len(name.Parts))
+	for i, p := range name.Parts {
+		parts[i] = p.Name
+	}
+	id := s.manager.Identify(parts)
+	if id.Temporary {
+		require.NoError(t, s.manager.DropTemporary(id))
+		return id.String() + "\n"
+	}
+	c, _ := s.manager.Live(id.Catalog)
+	require.NoError(t, c.DropTable(context.Background(), catalog.PathOf(id), ""))
+	return id.String() + "\n"
+}
+
+// texts prints the texts of a plan but the first, and the parts of them that its expressions come from.
+func texts(p *planner.Plan) string {
+	g, err := p.Graph()
+	if err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	for i, text := range g.Texts[1:] {
+		fmt.Fprintf(&b, "%d: %s: %s\n", i+1, text.Name, text.SQL)
+	}
+	for _, v := range g.Vertices {
+		var exprs []job.Expr
+		switch s := v.Spec.(type) {
+		case *job.Project:
+			exprs = s.Exprs
+		case *job.Filter:
+			exprs = append(exprs, s.Predicate)
+		}
+		for _, e := range exprs {
+			if at := e.Span(); at.Source > 0 {
+				fmt.Fprintf(&b, "%s <%s> in %d\n", expr.String(e.Expr), g.Texts[at.Source].SQL[at.Start:at.End], at.Source)
+			}
+		}
+	}
+	return b.String()
+}
+
 func definition(id connector.ObjectIdentifier, table *catalog.CatalogTable) string {
 	var b strings.Builder
+	if id.Temporary {
+		b.WriteString("TEMPORARY ")
+	}
 	fmt.Fprintf(&b, "%s\n", id)
-	for _, c := range table.Schema.Columns {
+	for _, c := range table.Columns() {
 		fmt.Fprintf(&b, "  %s %s", c.Name, c.Type)
+		if v := c.Virtual; v != nil && v.Key != "" {
+			fmt.Fprintf(&b, " METADATA FROM '%s'", v.Key)
+			if !v.Stored {
+				b.WriteString(" VIRTUAL")
+			}
+		} else if v != nil {
+			fmt.Fprintf(&b, " AS %s", v.Expr)
+		}
 		if c.Comment != "" {
 			fmt.Fprintf(&b, " -- %s", c.Comment)
 		}
 		b.WriteByte('\n')
 	}
+	if w := table.Watermark; w != nil {
+		fmt.Fprintf(&b, "  WATERMARK FOR %s AS %s -- %s\n", w.Column, w.Expr, w.Type)
+	}
 	if table.Schema.PrimaryKey != nil {
 		fmt.Fprintf(&b, "  PRIMARY KEY %s %v\n", table.Schema.PrimaryKeyName, table.Schema.PrimaryKey)
+	}
+	if d := table.Distribution; d != nil {
+		fmt.Fprintf(&b, "  DISTRIBUTED BY %s%v INTO %d\n", d.Kind, d.Columns, d.Buckets)
+	}
+	if table.PartitionKeys != nil {
+		fmt.Fprintf(&b, "  PARTITIONED BY %v\n", table.PartitionKeys)
 	}
 	if table.Comment != "" {
 		fmt.Fprintf(&b, "  COMMENT %s\n", table.Comment)
 	}
 	if len(table.Options) > 0 {
 		fmt.Fprintf(&b, "  WITH %v\n", table.Options)
+	}
+	if table.View != nil {
+		fmt.Fprintf(&b, "  AS %s\n", table.View.Expanded)
 	}
 	return b.String()
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/expr"
+	"github.com/sluice-sql/sluice/job"
 	"github.com/sluice-sql/sluice/planner/plan"
 	"github.com/sluice-sql/sluice/sqlparse"
 	"github.com/sluice-sql/sluice/types"
@@ -24,6 +25,16 @@ type Binder struct {
 	// again is above 0 inside the second planning of an IN's query; repeats counts those begun there.
 	again, repeats int
 	tables         map[connector.ObjectIdentifier]openTable
+	definitions    map[connector.ObjectIdentifier]definition
+
+	texts    texts      // of the views and computed columns read
+	view     *viewScope // the view whose text is bound; nil in the statement's own
+	rewrites *rewrites  // of the query of a CREATE VIEW; nil in any other statement
+	// permanent is the kind of object that is stored and must not read temporary ones; empty elsewhere.
+	permanent string
+	// altered is the view that ALTER VIEW gives another query, which must not read it.
+	altered  *connector.ObjectIdentifier
+	computes bool // a computed column is read
 }
 
 // openTable is a table that the statement names, however often.
@@ -32,10 +43,18 @@ type openTable struct {
 	opened connector.Table
 }
 
-// New returns a binder over a session's catalogs. env is what constant expressions are evaluated with.
-func New(ctx context.Context, catalogs *catalog.CatalogManager, env *expr.Env) *Binder {
-	return &Binder{ctx: ctx, catalogs: catalogs, env: env, tables: map[connector.ObjectIdentifier]openTable{}}
+// New returns a binder over a session's catalogs. env is what constant expressions are evaluated with; given
+// is how many texts the job has already, the statement's among them.
+func New(ctx context.Context, catalogs *catalog.CatalogManager, env *expr.Env, given int) *Binder {
+	return &Binder{ctx: ctx, catalogs: catalogs, env: env, texts: texts{given: given},
+		tables: map[connector.ObjectIdentifier]openTable{}, definitions: map[connector.ObjectIdentifier]definition{}}
 }
+
+// Texts returns the texts that expressions come from besides those given to New, in order.
+func (b *Binder) Texts() []job.Text { return b.texts.list }
+
+// Computes reports whether what was bound reads a computed column, or has one at hand to read.
+func (b *Binder) Computes() bool { return b.computes }
 
 // Close closes the tables that binding has opened.
 func (b *Binder) Close() error {

@@ -89,7 +89,7 @@ func tableColumns(r *Relation, declared []sqlparse.ColumnDef) error {
 	first := map[string]int{}
 	for i, c := range r.Columns {
 		if k, ok := first[c.Name]; ok {
-			return sameName(r.Columns, k, i)
+			return sameName(r.Columns, k, i, "table")
 		}
 		first[c.Name] = i
 		if c.Null && !hasType[c.Name] {
@@ -100,7 +100,7 @@ func tableColumns(r *Relation, declared []sqlparse.ColumnDef) error {
 }
 
 // sameName is the error for two columns of a query that have one name.
-func sameName(columns []Column, first, second int) error {
+func sameName(columns []Column, first, second int, what string) error {
 	a, b := columns[first], columns[second]
 	of := func(c Column) string {
 		if c.table == "" {
@@ -108,8 +108,8 @@ func sameName(columns []Column, first, second int) error {
 		}
 		return " (of " + connector.QuoteName(c.table) + ")"
 	}
-	e := errAt(b.At, "Columns %d%s and %d%s of the query are both named '%s', and the columns of a table must have different names",
-		first+1, of(a), second+1, of(b), b.Name)
+	e := errAt(b.At, "Columns %d%s and %d%s of the query are both named '%s', and the columns of a %s must have different names",
+		first+1, of(a), second+1, of(b), b.Name, what)
 	one, two := connector.QuoteName(b.Name), connector.QuoteName(b.Name+"_2")
 	switch {
 	case !b.star:

@@ -166,5 +166,9 @@ func (c *exprCtx) columnRef(e *sqlparse.ColumnRef) (expr.Expr, error) {
 			return x, err
 		}
 	}
-	return c.scope.resolve(e)
+	x, err := c.scope.resolve(e)
+	if err == nil {
+		c.b.rewrites.column(e, c.scope)
+	}
+	return x, err
 }

@@ -23,7 +23,7 @@ func (b *Binder) from(t sqlparse.TableExpr, parent *scope) (plan.Node, *scope, e
 		if err := refuseHints(t.Hints); err != nil {
 			return nil, nil, err
 		}
-		return b.tableByName(t.Name, t.Alias, parent)
+		return b.tableByName(&t.Name, t.Alias, parent)
 	case *sqlparse.DerivedTable:
 		if t.Lateral {
 			return nil, nil, notYet(t.Span(), "LATERAL")
@@ -69,7 +69,7 @@ func derived(r *Relation, alias *sqlparse.Alias, table scopeTable, parent *scope
 }
 
 // tableByName binds a table, a view or a query of WITH.
-func (b *Binder) tableByName(name sqlparse.ObjectName, alias *sqlparse.Alias, parent *scope) (plan.Node, *scope, error) {
+func (b *Binder) tableByName(name *sqlparse.ObjectName, alias *sqlparse.Alias, parent *scope) (plan.Node, *scope, error) {
 	if len(name.Parts) == 1 {
 		if c := b.with.find(name.Parts[0].Name); c != nil {
 			r, err := b.use(c, name.Span())
@@ -79,53 +79,99 @@ func (b *Binder) tableByName(name sqlparse.ObjectName, alias *sqlparse.Alias, pa
 			return derived(r, alias, scopeTable{path: []string{c.def.Name.Name}, at: name.Span()}, parent)
 		}
 	}
-	t, opened, err := b.openTable(name)
+	d, err := b.lookup(*name)
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, ok := opened.(connector.Scannable); !ok {
-		return nil, nil, errAt(name.Span(), "Table %s cannot be read", t.ID)
+	if err := b.mayRead(d, *name); err != nil {
+		return nil, nil, err
 	}
-	columns := make([]int, len(t.Def.Schema.Columns))
+	b.rewrites.named(name, d.id)
+	r, err := b.read(d, *name)
+	if err != nil {
+		return nil, nil, err
+	}
+	path := []string{d.id.Catalog, d.id.Database, d.id.Object}
+	return derived(r, alias, scopeTable{path: path, at: name.Span()}, parent)
+}
+
+// read binds what a name of FROM means: a view's query, or the columns of a table.
+func (b *Binder) read(d definition, name sqlparse.ObjectName) (*Relation, error) {
+	if d.table.View != nil {
+		return b.viewQuery(d, name)
+	}
+	t, opened, err := b.openTable(d, name)
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := opened.(connector.Scannable); !ok {
+		return nil, errAt(name.Span(), "Table %s cannot be read", t.ID)
+	}
+	columns := make([]int, len(t.Columns))
 	for i := range columns {
 		columns[i] = i
 	}
-	scan := plan.NewScan(t, columns, nil, -1)
-	path := []string{t.ID.Catalog, t.ID.Database, t.ID.Object}
-	return derived(relation(scan, name.Span()), alias, scopeTable{path: path, at: name.Span()}, parent)
+	return b.declaredColumns(d, relation(plan.NewScan(t, columns, nil, -1), name.Span()), name)
 }
 
-// openTable finds a table and opens it for the time of planning, once for all its mentions.
-func (b *Binder) openTable(name sqlparse.ObjectName) (*plan.Table, connector.Table, error) {
+// definition is what the catalogs say of a table or view that the statement names, however often.
+type definition struct {
+	id    connector.ObjectIdentifier
+	cat   catalog.Catalog
+	table *catalog.CatalogTable
+}
+
+// lookup finds a table or view.
+func (b *Binder) lookup(name sqlparse.ObjectName) (definition, error) {
 	id := b.identify(name)
-	if t, ok := b.tables[id]; ok {
-		return t.table, t.opened, nil
+	if d, ok := b.definitions[id]; ok {
+		return d, nil
 	}
 	cat, def, err := b.catalogs.Table(b.ctx, id)
 	if err != nil {
 		var e *catalog.Error
 		if errors.As(err, &e) && errors.Is(err, catalog.ErrTableNotExist) {
-			return nil, nil, &sqlparse.Error{Span: name.Span(), Hint: e.Hint,
+			return definition{}, &sqlparse.Error{Span: name.Span(), Hint: e.Hint,
 				Msg: fmt.Sprintf("Object '%s' not found within '%s.%s'", id.Object, id.Catalog, id.Database)}
 		}
-		return nil, nil, atName(err, name)
+		return definition{}, atName(err, name)
 	}
-	opened, err := b.catalogs.Registry.Table(b.ctx, cat, id, def)
+	d := definition{id, cat, def}
+	b.definitions[id] = d
+	return d, nil
+}
+
+// openTable opens a table for the time of planning, once for all its mentions.
+func (b *Binder) openTable(d definition, name sqlparse.ObjectName) (*plan.Table, connector.Table, error) {
+	if t, ok := b.tables[d.id]; ok {
+		return t.table, t.opened, nil
+	}
+	opened, err := b.catalogs.Registry.Table(b.ctx, d.cat, d.id, d.table)
 	if err != nil {
 		return nil, nil, atName(err, name)
 	}
-	t := &plan.Table{ID: id, Def: def, StoreKey: cat.StoreKey(catalog.ObjectPath{Database: id.Database, Object: id.Object})}
+	t := &plan.Table{ID: d.id, Def: d.table, Columns: d.table.Def(d.id).Schema.Columns,
+		StoreKey: d.cat.StoreKey(catalog.ObjectPath{Database: d.id.Database, Object: d.id.Object})}
 	if f, ok := opened.(connector.FilterPushDown); ok {
 		t.Pushes = f.PushFilter
 	}
-	b.tables[id] = openTable{t, opened}
+	b.tables[d.id] = openTable{t, opened}
 	return t, opened, nil
 }
 
+// identify completes a name. The text of a view that is stored does not know the session's temporary
+// objects.
 func (b *Binder) identify(name sqlparse.ObjectName) connector.ObjectIdentifier {
+	if b.view != nil && !b.view.id.Temporary {
+		return b.catalogs.IdentifyPermanent(nameParts(name))
+	}
+	return b.catalogs.Identify(nameParts(name))
+}
+
+func nameParts(name sqlparse.ObjectName) []string {
 	parts := make([]string, len(name.Parts))
 	for i, p := range name.Parts {
 		parts[i] = p.Name
 	}
-	return b.catalogs.Identify(parts)
+	return parts
 }

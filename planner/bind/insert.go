@@ -40,12 +40,16 @@ func (b *Binder) Insert(s *sqlparse.Insert) (*Write, error) {
 	if err := refuseHints(s.Hints); err != nil {
 		return nil, err
 	}
-	t, opened, err := b.openTable(s.Table)
+	d, err := b.lookup(s.Table)
 	if err != nil {
 		return nil, err
 	}
-	if t.Def.Kind == catalog.KindView {
-		return nil, errAt(s.Table.Span(), "%s is a view and cannot be written", t.ID)
+	if d.table.Kind == catalog.KindView {
+		return nil, errAt(s.Table.Span(), "%s is a view and cannot be written", d.id)
+	}
+	t, opened, err := b.openTable(d, s.Table)
+	if err != nil {
+		return nil, err
 	}
 	if _, ok := opened.(connector.Writable); !ok {
 		return nil, errAt(s.Table.Span(), "Table %s cannot be written", t.ID)

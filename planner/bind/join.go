@@ -39,6 +39,7 @@ func (b *Binder) join(j *sqlparse.Join, parent *scope) (plan.Node, *scope, error
 		if shared, err = sharedColumns(j, ls, rs); err != nil {
 			return nil, nil, err
 		}
+		b.rewrites.natural(j, shared)
 		for _, c := range shared {
 			l, r := ls.ref(c.left, c.at), rs.ref(c.right, c.at)
 			if col, ok := r.(*expr.Column); ok {

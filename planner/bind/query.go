@@ -23,7 +23,7 @@ func (b *Binder) query(q sqlparse.Query, parent *scope) (*Relation, error) {
 	case *sqlparse.Values:
 		return b.values(q, parent)
 	case *sqlparse.TableQuery:
-		node, s, err := b.tableByName(q.Name, nil, parent)
+		node, s, err := b.tableByName(&q.Name, nil, parent)
 		if err != nil {
 			return nil, err
 		}

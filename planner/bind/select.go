@@ -154,6 +154,9 @@ func (c *exprCtx) selectItems(list []sqlparse.SelectItem) ([]selectItem, error) 
 			if err != nil {
 				return nil, err
 			}
+			if err := c.b.rewrites.star(it, star, c.scope); err != nil {
+				return nil, err
+			}
 			items = append(items, expanded...)
 			continue
 		}
@@ -175,10 +178,27 @@ func (c *exprCtx) selectItems(list []sqlparse.SelectItem) ([]selectItem, error) 
 
 // star expands * or t.*.
 func (c *exprCtx) star(e *sqlparse.Star) ([]selectItem, error) {
+	s := c.scope
+	found, err := s.starColumns(e)
+	if err != nil {
+		return nil, err
+	}
+	items := make([]selectItem, len(found))
+	for k, i := range found {
+		col := s.cols[i]
+		items[k] = selectItem{expr: s.ref(i, e.Span()), name: col.name, at: e.Span(), star: true}
+		if col.table >= 0 && len(s.tables[col.table].path) > 0 {
+			items[k].table = s.tables[col.table].name()
+		}
+	}
+	return items, nil
+}
+
+// starColumns returns the columns that * or t.* stands for.
+func (s *scope) starColumns(e *sqlparse.Star) ([]int, error) {
 	if e.X != nil {
 		return nil, notYet(e.Span(), "The fields of a ROW")
 	}
-	s := c.scope
 	if len(s.tables) == 0 {
 		return nil, errAt(e.Span(), "SELECT * requires a FROM clause")
 	}
@@ -192,17 +212,13 @@ func (c *exprCtx) star(e *sqlparse.Star) ([]selectItem, error) {
 			tables[t] = true
 		}
 	}
-	var items []selectItem
+	var columns []int
 	for i, col := range s.cols {
 		if e.Qualifier == nil && !col.merged || e.Qualifier != nil && tables[col.table] {
-			it := selectItem{expr: s.ref(i, e.Span()), name: col.name, at: e.Span(), star: true}
-			if col.table >= 0 && len(s.tables[col.table].path) > 0 {
-				it.table = s.tables[col.table].name()
-			}
-			items = append(items, it)
+			columns = append(columns, i)
 		}
 	}
-	return items, nil
+	return columns, nil
 }
 
 // group groups in by keys.

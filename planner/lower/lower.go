@@ -53,7 +53,7 @@ func Write(root plan.Node, t Target, h Header, catalogs *catalog.CatalogManager)
 	if err != nil {
 		return nil, err
 	}
-	i, err := l.catalog(t.ID.Catalog)
+	i, err := l.catalog(t.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -63,8 +63,9 @@ func Write(root plan.Node, t Target, h Header, catalogs *catalog.CatalogManager)
 	}
 	l.g.Hooks = append(l.g.Hooks, spec)
 	names := make([]string, len(t.Columns))
+	columns := t.Table.Def(t.ID).Schema.Columns
 	for k, c := range t.Columns {
-		names[k] = t.Table.Schema.Columns[c].Name
+		names[k] = columns[c].Name
 	}
 	sink := &job.Sink{Hook: 0, Table: t.ID, NotNull: t.NotNull, Names: names}
 	l.add(sink, root.Schema().Columns, 1, input{from: v, kind: job.Forward})
@@ -96,18 +97,18 @@ func newLowering(h Header, catalogs *catalog.CatalogManager) *lowering {
 	}}
 }
 
-// catalog returns the position of a catalog in the graph.
-func (l *lowering) catalog(name string) (int, error) {
-	if i, ok := l.index[name]; ok {
-		return i, nil
-	}
-	d, err := l.catalogs.Descriptor(name)
+// catalog returns the position of an object's catalog in the graph.
+func (l *lowering) catalog(id connector.ObjectIdentifier) (int, error) {
+	ref, err := l.catalogs.RefOf(id)
 	if err != nil {
 		return 0, err
 	}
-	l.index[name] = len(l.g.Catalogs)
-	l.g.Catalogs = append(l.g.Catalogs, d.Ref)
-	return l.index[name], nil
+	if i, ok := l.index[ref.Name]; ok {
+		return i, nil
+	}
+	l.index[ref.Name] = len(l.g.Catalogs)
+	l.g.Catalogs = append(l.g.Catalogs, ref)
+	return l.index[ref.Name], nil
 }
 
 // input is an edge into a vertex about to be added; inputs are numbered in order.
@@ -184,7 +185,7 @@ func (l *lowering) node(n plan.Node) (int, error) {
 }
 
 func (l *lowering) scan(n *plan.Scan) (int, error) {
-	c, err := l.catalog(n.Table.ID.Catalog)
+	c, err := l.catalog(n.Table.ID)
 	if err != nil {
 		return 0, err
 	}

@@ -7,6 +7,9 @@ import (
 	"github.com/sluice-sql/sluice/types"
 )
 
+// Prune drops the columns that nothing above needs, and does nothing else.
+func Prune(root plan.Node) plan.Node { return prune(root) }
+
 // prune drops the columns that nothing above needs, down to the scans.
 func prune(root plan.Node) plan.Node {
 	need := make(columns, plan.Width(root))

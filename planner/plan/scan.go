@@ -12,10 +12,12 @@ import (
 
 // Table is a table as binding found it.
 type Table struct {
-	ID       connector.ObjectIdentifier
-	Def      *catalog.CatalogTable
+	ID  connector.ObjectIdentifier
+	Def *catalog.CatalogTable
+	// Columns are those that can be read from the store: the physical ones, then the metadata columns.
+	Columns  []types.Column
 	StoreKey string // names the store that its rows live in
-	// Pushes reports whether the table applies a filter over its whole schema itself; nil when it
+	// Pushes reports whether the table applies a filter over Columns itself; nil when it
 	// applies none. It may be asked only while planning.
 	Pushes func(expr.Expr) bool
 }
@@ -23,8 +25,8 @@ type Table struct {
 // Scan reads a table.
 type Scan struct {
 	Table   *Table
-	Columns []int       // positions in the table's schema
-	Filters []expr.Expr // over the table's whole schema; a Filter above applies them again
+	Columns []int       // positions in Table.Columns
+	Filters []expr.Expr // over Table.Columns; a Filter above applies them again
 	Limit   int64       // -1: none
 	schema  types.Schema
 }
@@ -34,7 +36,7 @@ func NewScan(t *Table, columns []int, filters []expr.Expr, limit int64) *Scan {
 	s := &Scan{Table: t, Columns: columns, Filters: filters, Limit: limit}
 	s.schema.Columns = make([]types.Column, len(columns))
 	for i, c := range columns {
-		s.schema.Columns[i] = t.Def.Schema.Columns[c]
+		s.schema.Columns[i] = t.Columns[c]
 	}
 	return s
 }
