@@ -114,6 +114,12 @@ func TestOptions(t *testing.T) {
 		if o.Fixed {
 			doc += " So far all values mean the same."
 		}
+		for _, a := range o.Aliases {
+			doc += fmt.Sprintf(" Flink's `%s` is the same option.", a)
+		}
+		if o.Startup {
+			doc += " Read once, when the shell starts: give it with `-D`."
+		}
 		if preset == "" {
 			preset = "(empty)"
 		}

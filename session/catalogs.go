@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/sluice-sql/sluice/catalog"
@@ -47,10 +48,79 @@ func (s *Session) useCatalog(st *sqlparse.UseCatalog) (*Result, error) {
 	return &Result{Kind: OK}, nil
 }
 
+// showCatalogs lists the catalogs and says where they are kept.
 func (s *Session) showCatalogs(st *sqlparse.ShowCatalogs) (*Result, error) {
-	r := list("catalog name", filterLike(s.catalogs.ListCatalogs(), st.Like))
-	r.Message = "Catalogs are kept in memory and are gone with this session." // the catalog store generic_in_memory
+	names, err := s.catalogs.AllCatalogs()
+	r := list("catalog name", filterLike(names, st.Like))
+	r.Message = s.catalogs.StoreWhere()
+	if err != nil {
+		r.Message += fmt.Sprintf("\nNot all are listed: %s", s.scrub(&execution{}, err.Error()))
+	}
 	return r, nil
+}
+
+// alterCatalog changes a catalog's options or comment. The catalog is opened again with what it has then.
+func (s *Session) alterCatalog(ctx context.Context, st *sqlparse.AlterCatalog) (*Result, error) {
+	set, err := optionMap(st.Set)
+	if err != nil {
+		return nil, err
+	}
+	for _, key := range st.Reset {
+		switch key.Text {
+		case "":
+			return nil, refuse(key.Span(), "ALTER CATALOG RESET does not support empty key")
+		case "type":
+			return nil, refuse(key.Span(), "ALTER CATALOG RESET does not support changing 'type'")
+		}
+	}
+	d, err := s.catalogs.Descriptor(st.Name.Name)
+	if err != nil {
+		return nil, err
+	}
+	if typ, ok := set["type"]; ok && typ != d.Properties["type"] {
+		for _, o := range st.Set.Items {
+			if o.Key.Text == "type" {
+				return nil, &sqlparse.Error{Span: o.Key.Span(), Msg: "ALTER CATALOG SET does not support changing 'type'", Hint: "DROP CATALOG and CREATE CATALOG make one of another type"}
+			}
+		}
+	}
+	err = s.catalogs.AlterCatalog(ctx, st.Name.Name, func(d catalog.Descriptor) catalog.Descriptor {
+		d.Properties = maps.Clone(d.Properties)
+		maps.Copy(d.Properties, set)
+		for _, key := range st.Reset {
+			delete(d.Properties, key.Text)
+		}
+		if st.Comment != nil {
+			d.Comment = st.Comment.Text
+		}
+		return d
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Kind: OK}, nil
+}
+
+// describeCatalog gives a catalog's name, type and comment, and with EXTENDED its other options. Only
+// values of options that are declared public are printed.
+func (s *Session) describeCatalog(st *sqlparse.DescribeCatalog) (*Result, error) {
+	d, err := s.catalogs.Descriptor(st.Name.Name)
+	if err != nil {
+		return nil, err
+	}
+	m := newMetadata("info name", "info value")
+	m.add("name", d.Name)
+	m.add("type", d.Properties["type"])
+	m.add("comment", d.Comment)
+	if st.Extended {
+		declared := catalogOptions(s.registry, d.Properties)
+		for _, key := range sortedKeys(d.Properties) {
+			if key != "type" {
+				m.add("option:"+key, connector.Printable(declared, key, d.Properties[key]))
+			}
+		}
+	}
+	return m.result(), nil
 }
 
 // showCreateCatalog prints the statement in Flink 2's form. Only values of options that are declared

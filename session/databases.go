@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/planner"
 	"github.com/sluice-sql/sluice/sqlparse"
 )
@@ -57,6 +59,69 @@ func (s *Session) createDatabase(ctx context.Context, st *sqlparse.CreateDatabas
 		return nil, err
 	}
 	return &Result{Kind: OK}, nil
+}
+
+// alterDatabase sets options of a database.
+func (s *Session) alterDatabase(ctx context.Context, st *sqlparse.AlterDatabase) (*Result, error) {
+	options, err := optionMap(st.Options)
+	if err != nil {
+		return nil, err
+	}
+	in, name := s.databaseName(st.Name)
+	if err := s.catalogs.CheckDatabase(ctx, in, name); err != nil {
+		return nil, err
+	}
+	c, err := s.catalogs.Catalog(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	if c.Stores()&catalog.StoresOptions == 0 && len(options) > 0 {
+		return nil, refuse(st.Options.Span(), "catalog %s cannot store the options of a database", in)
+	}
+	db, err := c.Database(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	altered := catalog.Database{Comment: db.Comment, Options: maps.Clone(db.Options)}
+	if altered.Options == nil {
+		altered.Options = map[string]string{}
+	}
+	maps.Copy(altered.Options, options)
+	if err := c.AlterDatabase(ctx, name, altered); err != nil {
+		return nil, err
+	}
+	return &Result{Kind: OK}, nil
+}
+
+// describeDatabase gives a database's name, catalog and comment, and with EXTENDED its options. Nobody has
+// declared which of those are secret, so the names of their keys decide.
+func (s *Session) describeDatabase(ctx context.Context, st *sqlparse.DescribeDatabase) (*Result, error) {
+	in, name := s.databaseName(st.Name)
+	if err := s.catalogs.CheckDatabase(ctx, in, name); err != nil {
+		return nil, err
+	}
+	c, err := s.catalogs.Catalog(ctx, in)
+	if err != nil {
+		return nil, err
+	}
+	db, err := c.Database(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	m := newMetadata("info name", "info value")
+	m.add("name", name)
+	m.add("catalog", in)
+	m.add("comment", db.Comment)
+	if st.Extended {
+		for _, key := range sortedKeys(db.Options) {
+			value := connector.ScrubURL(db.Options[key])
+			if sqlparse.IsSecretKey(key) {
+				value = connector.Mask
+			}
+			m.add("option:"+key, value)
+		}
+	}
+	return m.result(), nil
 }
 
 func (s *Session) dropDatabase(ctx context.Context, st *sqlparse.DropDatabase) (*Result, error) {

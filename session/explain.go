@@ -13,8 +13,18 @@ import (
 // explain prints the plans of a statement, and for one that writes what its target would be: the
 // target's own DDL, how each column is stored, and what the write guarantees. It creates nothing.
 func (s *Session) explain(ctx context.Context, x *execution, st *sqlparse.Explain) (*Result, error) {
-	if len(st.Details) > 0 {
-		return nil, refuse(st.Details[0].Span(), "EXPLAIN %s is not supported yet", st.Details[0].Name)
+	withJSON := false
+	for _, d := range st.Details {
+		switch d.Name {
+		case "CHANGELOG_MODE":
+			return nil, refuse(d.Span(), "EXPLAIN CHANGELOG_MODE is not supported yet")
+		case "JSON_EXECUTION_PLAN":
+			withJSON = true
+		case "ESTIMATED_COST":
+			return nil, &sqlparse.Error{Span: d.Span(), Msg: "EXPLAIN ESTIMATED_COST is not supported yet", Hint: "plans are chosen by rules and by the sizes of tables, not by costs that could be shown"}
+		default:
+			return nil, refuse(d.Span(), "EXPLAIN %s is not supported yet", d.Name)
+		}
 	}
 	var plan *planner.Plan
 	var err error
@@ -25,6 +35,8 @@ func (s *Session) explain(ctx context.Context, x *execution, st *sqlparse.Explai
 		plan, err = planner.Insert(ctx, inner, s.plannerEnv(x))
 	case *sqlparse.CreateTable:
 		plan, err = planner.CreateTableAs(ctx, inner, s.plannerEnv(x))
+	case *sqlparse.StatementSet:
+		return nil, refuse(st.Statement.Span(), "%s", statementSetRefusal)
 	default:
 		return nil, refuse(st.Statement.Span(), "EXPLAIN is for queries, INSERT and CREATE TABLE AS")
 	}
@@ -37,6 +49,17 @@ func (s *Session) explain(ctx context.Context, x *execution, st *sqlparse.Explai
 		return one("result", b.String()), nil
 	}
 	b.WriteString(plan.Explain())
+	if withJSON {
+		g, err := plan.Graph()
+		if err != nil {
+			return nil, err
+		}
+		text, err := executionJSON(g)
+		if err != nil {
+			return nil, err
+		}
+		b.WriteString("\n== Physical Execution Plan ==\n" + text)
+	}
 	if plan.Check != nil {
 		explainTarget(&b, plan)
 	}

@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/sluice-sql/sluice/connector"
@@ -10,6 +12,7 @@ import (
 	"github.com/sluice-sql/sluice/expr"
 	"github.com/sluice-sql/sluice/job"
 	"github.com/sluice-sql/sluice/planner"
+	"github.com/sluice-sql/sluice/sqlparse"
 )
 
 // plannerEnv is what planning a statement may know.
@@ -99,13 +102,29 @@ func (s *Session) Progress() (p Progress, ok bool) {
 }
 
 // showJobs lists the jobs of this process, the latest first.
-func (s *Session) showJobs() (*Result, error) {
-	m := newMetadata("job id", "job name", "status", "start time")
+func (s *Session) showJobs(*sqlparse.ShowJobs) (*Result, error) {
+	m := newMetadata(jobColumns()...)
 	jobs := s.runtime.Jobs()
-	zone := s.Zone()
 	for i := len(jobs) - 1; i >= 0; i-- {
-		j := jobs[i]
-		m.add(j.ID.String(), j.Name, string(j.State), j.Start.In(zone).Format("2006-01-02T15:04:05.000"))
+		m.add(s.jobRow(jobs[i])...)
 	}
 	return m.result(), nil
+}
+
+// describeJob gives one line of SHOW JOBS.
+func (s *Session) describeJob(st *sqlparse.DescribeJob) (*Result, error) {
+	m := newMetadata(jobColumns()...)
+	for _, j := range s.runtime.Jobs() {
+		if j.ID.String() == strings.ToLower(st.ID.Text) {
+			m.add(s.jobRow(j)...)
+			return m.result(), nil
+		}
+	}
+	return nil, &sqlparse.Error{Span: st.ID.Span(), Msg: fmt.Sprintf("Job %s does not exist in this process.", st.ID.Text), Hint: "SHOW JOBS lists them"}
+}
+
+func jobColumns() []string { return []string{"job id", "job name", "status", "start time"} }
+
+func (s *Session) jobRow(j exec.Info) []any {
+	return []any{j.ID.String(), j.Name, string(j.State), j.Start.In(s.Zone()).Format("2006-01-02T15:04:05.000")}
 }

@@ -26,11 +26,19 @@ func objectNames(stmt sqlparse.Statement) []objectName {
 		catalog(st.Name)
 	case *sqlparse.ShowCreateCatalog:
 		catalog(st.Name)
+	case *sqlparse.AlterCatalog:
+		catalog(st.Name)
+	case *sqlparse.DescribeCatalog:
+		catalog(st.Name)
 	case *sqlparse.CreateDatabase:
 		database(st.Name)
 	case *sqlparse.DropDatabase:
 		database(st.Name)
 	case *sqlparse.UseDatabase:
+		database(st.Name)
+	case *sqlparse.AlterDatabase:
+		database(st.Name)
+	case *sqlparse.DescribeDatabase:
 		database(st.Name)
 	case *sqlparse.ShowDatabases:
 		if st.From != nil {
@@ -44,10 +52,35 @@ func objectNames(stmt sqlparse.Statement) []objectName {
 		if st.From != nil {
 			database(*st.From)
 		}
+	case *sqlparse.ShowViews:
+		if st.From != nil {
+			database(*st.From)
+		}
+	case *sqlparse.ShowFunctions:
+		if st.From != nil {
+			database(*st.From)
+		}
 	case *sqlparse.ShowCreateTable:
+		table(st.Name)
+	case *sqlparse.ShowCreateView:
+		table(st.Name)
+	case *sqlparse.ShowColumns:
+		table(st.Table)
+	case *sqlparse.ShowPartitions:
+		table(st.Table)
+	case *sqlparse.CreateView:
+		table(st.Name)
+	case *sqlparse.AlterView:
+		table(st.Name)
+	case *sqlparse.DropView:
+		table(st.Name)
+	case *sqlparse.AlterTable:
 		table(st.Name)
 	case *sqlparse.CreateTable:
 		table(st.Name)
+		if st.Like != nil {
+			table(st.Like.Source)
+		}
 	case *sqlparse.Insert:
 		table(st.Table)
 	case *sqlparse.Explain:
@@ -216,6 +249,29 @@ func locateColumn(stmt sqlparse.Statement, name string) sqlparse.Span {
 			}
 		}
 		return st.Name.Span()
+	case *sqlparse.AlterTable:
+		for _, action := range st.Actions {
+			var columns []sqlparse.AlterColumn
+			switch a := action.(type) {
+			case *sqlparse.AddColumns:
+				columns = a.Columns
+			case *sqlparse.ModifyColumns:
+				columns = a.Columns
+			}
+			for _, c := range columns {
+				if c.Name.Name == name {
+					return c.Span()
+				}
+			}
+		}
+		return st.Name.Span()
+	case *sqlparse.CreateView:
+		for _, id := range st.Columns {
+			if id.Name == name {
+				return id.Span()
+			}
+		}
+		return st.Name.Span()
 	case *sqlparse.Insert:
 		for _, id := range st.Columns {
 			if id.Name == name {
@@ -259,7 +315,7 @@ func locateOption(stmt sqlparse.Statement, e *connector.OptionError) sqlparse.Sp
 	return opts.Span()
 }
 
-// optionsOf returns a statement's WITH clause, or nil.
+// optionsOf returns a statement's WITH or SET clause, or nil.
 func optionsOf(stmt sqlparse.Statement) *sqlparse.Options {
 	switch st := stmt.(type) {
 	case *sqlparse.CreateCatalog:
@@ -268,6 +324,16 @@ func optionsOf(stmt sqlparse.Statement) *sqlparse.Options {
 		return st.Options
 	case *sqlparse.CreateTable:
 		return st.Options
+	case *sqlparse.AlterCatalog:
+		return st.Set
+	case *sqlparse.AlterDatabase:
+		return st.Options
+	case *sqlparse.AlterTable:
+		for _, action := range st.Actions {
+			if set, ok := action.(*sqlparse.SetOptions); ok {
+				return set.Options
+			}
+		}
 	}
 	return nil
 }

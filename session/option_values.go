@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -35,6 +36,50 @@ func integer(lo, hi int64) func(string) (string, error) {
 		}
 		return strconv.FormatInt(n, 10), nil
 	}
+}
+
+// checkOutput accepts the name of a file; whether it can be written is seen when there are rows.
+func checkOutput(v string) (string, error) {
+	if strings.ContainsRune(v, 0) {
+		return "", errors.New("expected the name of a file")
+	}
+	if strings.HasSuffix(v, "/") {
+		return "", errors.New("is a directory; expected the name of a file")
+	}
+	return v, nil
+}
+
+// checkPager accepts auto, off and any command.
+func checkPager(v string) (string, error) {
+	switch low := strings.ToLower(strings.TrimSpace(v)); low {
+	case "":
+		return "", errors.New("expected 'auto', 'off' or a command such as 'less -S'")
+	case "auto", "off":
+		return low, nil
+	}
+	return v, nil
+}
+
+// checkDirectory keeps a directory's name absolute, so that it stays the same one.
+func checkDirectory(v string) (string, error) {
+	if v == "" || strings.ContainsRune(v, 0) {
+		return "", errors.New("expected the name of a directory")
+	}
+	return filepath.Abs(v)
+}
+
+// configFile is a file of the user's own settings: in $XDG_CONFIG_HOME/sluice, else ~/.config/sluice; ""
+// where there is neither.
+func configFile(name string) string {
+	dir := os.Getenv("XDG_CONFIG_HOME")
+	if !filepath.IsAbs(dir) { // as the XDG specification has it
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return ""
+		}
+		dir = filepath.Join(home, ".config")
+	}
+	return filepath.Join(dir, "sluice", name)
 }
 
 func checkRuntimeMode(v string) (string, error) {

@@ -2,7 +2,9 @@ package session
 
 import (
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -22,6 +24,7 @@ const (
 	ScopeShell   Scope = "shell"
 	ScopePlanner Scope = "planner"
 	ScopeJob     Scope = "job"
+	ScopeSession Scope = "session"
 )
 
 // Option is one key of SET.
@@ -33,7 +36,11 @@ type Option struct {
 	Default string
 	// Allowed are the values of an Enum.
 	Allowed []string
+	// Aliases are names that Flink has for the option.
+	Aliases []string
 	Doc     string
+	// Startup says that the option is read once, before the first statement: SET cannot change it.
+	Startup bool
 	// Fixed says that all values allowed so far mean the same.
 	Fixed bool
 	// check returns the value as it is kept, or what is wrong with it.
@@ -53,16 +60,23 @@ const (
 	keyRuntimeMode    = "execution.runtime-mode"
 	keyParallelism    = "parallelism.default"
 	keyPipelineName   = "pipeline.name"
+	keyBatchRows      = "sluice.batch-rows"
+	keyColor          = "sluice.color"
+	keyFormat         = "sluice.format"
+	keyMaxRows        = "sluice.max-rows"
+	keyMemory         = "sluice.memory"
+	keyOnError        = "sluice.on-error"
+	keyOptimizer      = "sluice.optimizer.enabled"
+	keyOutput         = "sluice.output"
+	keyPager          = "sluice.pager"
+	keyTiming         = "sluice.timing"
+	keyStorePath      = "table.catalog-store.file.path"
+	keyStoreKind      = "table.catalog-store.kind"
 	keyMaxColumnWidth = "table.display.max-column-width"
 	keyDMLSync        = "table.dml-sync"
 	keyZone           = "table.local-time-zone"
 	keyAtomicity      = "table.rtas-ctas.atomicity-enabled"
 	keyDialect        = "table.sql-dialect"
-	keyBatchRows      = "sluice.batch-rows"
-	keyFormat         = "sluice.format"
-	keyMaxRows        = "sluice.max-rows"
-	keyMemory         = "sluice.memory"
-	keyOptimizer      = "sluice.optimizer.enabled"
 )
 
 // Options returns the table of options that have an effect, by key. It is the one list that SET, help
@@ -77,16 +91,36 @@ func Options() []Option {
 			Doc: "The name of the jobs to come; empty names each after what it does."},
 		{Key: keyBatchRows, Type: "Integer", Scope: ScopeJob, Default: strconv.Itoa(column.DefaultRows), check: integer(1, column.MaxRows),
 			Doc: "Rows that operators hand on at a time."},
-		{Key: keyFormat, Type: "Enum", Scope: ScopeShell, Default: "tableau", Allowed: []string{"tableau", "csv", "json", "markdown"}, check: oneOf("tableau", "csv", "json", "markdown"),
-			Doc: "How rows are printed."},
+		enum(Option{Key: keyColor, Scope: ScopeShell, Default: "auto",
+			Doc: "Whether the shell colours what is typed and printed. auto is where a terminal shows colours and NO_COLOR is not set."},
+			"auto", "always", "never"),
+		enum(Option{Key: keyFormat, Scope: ScopeShell, Default: "tableau",
+			Doc: "How rows are printed. \\G behind a statement prints its rows as vertical does."},
+			"tableau", "box", "csv", "tsv", "json", "markdown", "vertical"),
 		{Key: keyMaxRows, Type: "Integer", Scope: ScopeShell, Default: "10000", check: integer(1, 1<<40),
 			Doc: "Rows of a query that are shown on a terminal before it is ended."},
 		{Key: keyMemory, Type: "Size", Scope: ScopeJob, Default: "a quarter of the machine's", check: checkSize,
 			Doc: "Memory that the operators of all jobs may keep rows in, such as 512 mb."},
+		enum(Option{Key: keyOnError, Scope: ScopeShell, Default: "stop",
+			Doc: "What a script does after an error. With continue it runs to its end and still exits with 1."},
+			"stop", "continue"),
 		{Key: keyOptimizer, Type: "Boolean", Scope: ScopePlanner, Default: "true", Allowed: []string{"true", "false"}, check: boolean,
 			Doc: "Whether plans are optimised. Off, the same rows come, more slowly."},
+		{Key: keyOutput, Type: "String", Scope: ScopeShell, check: checkOutput,
+			Doc: "The file that the rows of each query are written to, whole or not at all; empty prints them."},
+		{Key: keyPager, Type: "String", Scope: ScopeShell, Default: "auto", check: checkPager,
+			Doc: "What shows a result that does not fit the terminal: a command, off, or auto, which is $SLUICE_PAGER, else $PAGER, else less."},
+		{Key: keyTiming, Type: "Boolean", Scope: ScopeShell, Default: "true", Allowed: []string{"true", "false"}, check: boolean,
+			Aliases: []string{"sql-client.display.print-time-cost"},
+			Doc:     "Whether a terminal shows the time that each statement took."},
+		{Key: keyStorePath, Type: "String", Scope: ScopeSession, Default: "$XDG_CONFIG_HOME/sluice/catalogs", check: checkDirectory, Startup: true,
+			Doc: "The directory that the catalog store file keeps the catalogs in; it is made when the first one is kept."},
+		enum(Option{Key: keyStoreKind, Scope: ScopeSession, Default: "generic_in_memory", Startup: true,
+			Doc: "Where the definitions of catalogs are kept: generic_in_memory for the session only, file until DROP CATALOG."},
+			"generic_in_memory", "file"),
 		{Key: keyMaxColumnWidth, Type: "Integer", Scope: ScopeShell, Default: "30", check: integer(1, 1<<20),
-			Doc: "Columns of the screen that a value may take on a terminal."},
+			Aliases: []string{"sql-client.display.max-column-width"},
+			Doc:     "Columns of the screen that a value may take on a terminal."},
 		{Key: keyDMLSync, Type: "Enum", Scope: ScopeShell, Default: "auto", Allowed: []string{"auto", "true"}, Fixed: true, check: checkDMLSync,
 			Doc: "Whether INSERT and CREATE TABLE AS wait for their job. In batch mode they always do."},
 		{Key: keyZone, Type: "Zone", Scope: ScopeJob, Default: "the machine's zone", check: checkZone,
@@ -95,6 +129,22 @@ func Options() []Option {
 			Doc: "Whether a CREATE TABLE AS whose target cannot be all or nothing is refused."},
 		{Key: keyDialect, Type: "Enum", Scope: ScopePlanner, Default: "default", Allowed: []string{"default"}, Fixed: true, check: oneOf("default"),
 			Doc: "The SQL dialect."},
+	}
+}
+
+// enum makes an option of type Enum with the given values.
+func enum(o Option, allowed ...string) Option {
+	o.Type, o.Allowed, o.check = "Enum", allowed, oneOf(allowed...)
+	return o
+}
+
+// idleNotes say of some keys without effect what takes their place.
+func idleNotes() map[string]string {
+	return map[string]string{
+		"sql-client.execution.result-mode":           "rows are printed as they come, as in mode TABLEAU; 'sluice.format' says how",
+		"sql-client.execution.max-table-result.rows": "'sluice.max-rows' limits the rows that a terminal shows",
+		"sql-client.display.color-schema":            "'sluice.color' says whether there are colours",
+		"sql-client.verbose":                         "errors say all there is to say",
 	}
 }
 
@@ -123,7 +173,7 @@ func refusedPrefixes() []string {
 		"execution.state-recovery.", "table.cdc-source.", "table.column-expansion-strategy",
 		"table.dynamic-table-options.", "table.exec.deduplicate.", "table.exec.interval-join.",
 		"table.exec.legacy-", "table.exec.rank.", "table.exec.sink.",
-		"table.exec.source.", "table.exec.unbounded-over.", "table.ml.", "table.catalog-store.",
+		"table.exec.source.", "table.exec.unbounded-over.", "table.ml.",
 	}
 }
 
@@ -148,9 +198,10 @@ func newOptions(env *connector.Env) *options {
 		set: map[string]string{}, idle: map[string]bool{}}
 }
 
+// lookup finds an option by its key or an alias.
 func (o *options) lookup(key string) (Option, bool) {
 	for _, opt := range o.table {
-		if opt.Key == key {
+		if opt.Key == key || slices.Contains(opt.Aliases, key) {
 			return opt, true
 		}
 	}
@@ -175,6 +226,8 @@ func (o *options) value(key string) (string, bool) {
 		return o.zone, true
 	case keyMemory:
 		return formatSize(o.budget()), true
+	case keyStorePath:
+		return configFile("catalogs"), true
 	}
 	opt, ok := o.lookup(key)
 	return opt.Default, ok
@@ -212,8 +265,13 @@ func (s *Session) setOption(key, value string) (warning string, err error) {
 		o.mu.Lock()
 		o.idle[key] = true
 		o.mu.Unlock()
-		return fmt.Sprintf("'%s' has no effect here", key), nil
+		warning = fmt.Sprintf("'%s' has no effect here", key)
+		if note := idleNotes()[key]; note != "" {
+			warning += ": " + note
+		}
+		return warning, nil
 	}
+	key = opt.Key
 	kept, err := opt.check(value)
 	if err != nil {
 		return "", fmt.Errorf("option '%s' = '%s': %w", key, connector.ScrubURL(value), err)
@@ -232,11 +290,8 @@ func (s *Session) setOption(key, value string) (warning string, err error) {
 // isIdle reports whether a key is one of Flink's that have no effect here. One that looks like an option of
 // ours is a slip and no such key.
 func (o *options) isIdle(key string) bool {
-	return !hasPrefix(key, refusedPrefixes()) && hasPrefix(key, idlePrefixes()) && (o.nearest(key) == "" || key == oldColumnWidth)
+	return !hasPrefix(key, refusedPrefixes()) && hasPrefix(key, idlePrefixes()) && (o.nearest(key) == "" || idleNotes()[key] != "")
 }
-
-// oldColumnWidth is the name that Flink had for one of our options.
-const oldColumnWidth = "sql-client.display.max-column-width"
 
 // nearest returns the option that a key was meant to be, or "": one spelt much like it, or one that differs
 // in its first part only.
@@ -289,6 +344,9 @@ func (s *Session) set(st *sqlparse.Set) (*Result, error) {
 	case st.Value == nil:
 		return s.showOption(st.Key)
 	}
+	if err := s.options.atStartup(st.Key, st.Value.Text); err != nil {
+		return nil, err
+	}
 	warning, err := s.setOption(st.Key.Text, st.Value.Text)
 	if u, ok := err.(*unknownOption); ok {
 		return nil, &sqlparse.Error{Span: st.Key.Span(), Msg: u.msg, Hint: u.hint}
@@ -302,21 +360,49 @@ func (s *Session) set(st *sqlparse.Set) (*Result, error) {
 	return &Result{Kind: OK}, nil
 }
 
-// reset runs RESET 'key' and RESET.
+// atStartup refuses to change an option that was read when the session began.
+func (o *options) atStartup(key *sqlparse.Literal, value string) error {
+	opt, ok := o.lookup(key.Text)
+	if !ok || !opt.Startup {
+		return nil
+	}
+	return &sqlparse.Error{Span: key.Span(), Msg: fmt.Sprintf("option '%s' is read when the shell starts", opt.Key),
+		Hint: fmt.Sprintf("start it with sluice -D %s=%s", opt.Key, shellWord(value))}
+}
+
+// shellWord quotes a value for a command line.
+func shellWord(v string) string {
+	if v == "" {
+		return "…"
+	}
+	if strings.Trim(v, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./") == "" {
+		return v
+	}
+	return "'" + strings.ReplaceAll(v, "'", `'\''`) + "'"
+}
+
+// reset runs RESET 'key' and RESET. RESET leaves the options alone that were read when the session began.
 func (s *Session) reset(st *sqlparse.Reset) (*Result, error) {
 	o := s.options
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if st.Key == nil {
-		clear(o.set)
+		maps.DeleteFunc(o.set, func(key, _ string) bool { opt, _ := o.lookup(key); return !opt.Startup })
 		clear(o.idle)
 		o.env.Memory.SetLimit(o.budget())
 		return &Result{Kind: OK}, nil
 	}
 	key := st.Key.Text
-	if _, ok := o.lookup(key); !ok && !o.isIdle(key) {
+	opt, ok := o.lookup(key)
+	if !ok && !o.isIdle(key) {
 		u := o.unknown(key)
 		return nil, &sqlparse.Error{Span: st.Key.Span(), Msg: u.msg, Hint: u.hint}
+	}
+	if ok {
+		if err := o.atStartup(st.Key, opt.Default); err != nil {
+			return nil, err
+		}
+		key = opt.Key
 	}
 	delete(o.set, key)
 	delete(o.idle, key)
@@ -380,7 +466,11 @@ func (s *Session) showOption(key *sqlparse.Literal) (*Result, error) {
 		values = opt.Values()
 	}
 	m := newMetadata("key", "value", "note", "values", "description")
-	m.add(append(o.row(key.Text), values, opt.Doc)...)
+	name, doc := key.Text, idleNotes()[key.Text]
+	if known {
+		name, doc = opt.Key, opt.Doc
+	}
+	m.add(append(o.row(name), values, doc)...)
 	return m.result(), nil
 }
 

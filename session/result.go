@@ -22,6 +22,7 @@ const (
 	Quit                      // the user wants to leave
 	Clear                     // the user wants a clear screen
 	Help                      // Message is the help text
+	Source                    // Message is the name of a file whose statements are to be run
 )
 
 // Result is what a statement gave. Close it.
@@ -118,9 +119,17 @@ func newMetadata(names ...string) *metadata {
 	for _, n := range names {
 		m.schema.Columns = append(m.schema.Columns, types.Column{Name: n, Type: types.String()})
 	}
-	m.batch = column.NewBatch(m.schema.Types(), 16)
+	m.batch = columnBatch(m.schema)
 	return m
 }
+
+// boolean makes a column one of truth values; there are no rows yet.
+func (m *metadata) boolean(column int) {
+	m.schema.Columns[column].Type = types.Of(types.Boolean)
+	m.batch = columnBatch(m.schema)
+}
+
+func columnBatch(s types.Schema) *column.Batch { return column.NewBatch(s.Types(), 16) }
 
 // add appends a row.
 func (m *metadata) add(values ...any) {

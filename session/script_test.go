@@ -96,7 +96,11 @@ func newWorld(t *testing.T, options map[string]string) *world {
 	for k, v := range options {
 		all[k] = v
 	}
-	w := &world{tmp: t.TempDir(), env: &connector.Env{
+	tmp := t.TempDir()
+	if all["table.catalog-store.file.path"] == "" {
+		all["table.catalog-store.file.path"] = tmp + "/catalogs" // whoever runs the test has another one
+	}
+	w := &world{tmp: tmp, env: &connector.Env{
 		Clock:    testNow,
 		TempDir:  t.TempDir(),
 		StateDir: t.TempDir(),
@@ -220,6 +224,8 @@ func (w *world) statement(t *testing.T, text session.Text, unordered bool) (stri
 		b.WriteString("quit\n")
 	case session.Clear:
 		b.WriteString("clear\n")
+	case session.Source:
+		b.WriteString("source: " + res.Message + "\n")
 	case session.Help:
 		b.WriteString(res.Message + "\n")
 	case session.Rows:

@@ -1,10 +1,12 @@
 package session
 
 import (
+	"context"
 	"sort"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/sqlparse"
 )
@@ -38,6 +40,16 @@ func (s *Session) mask(x *execution) {
 		}
 		f, _ := s.tableFactory(c, options)
 		declared, items = tableOptions(f), st.Options.Items
+	case *sqlparse.AlterCatalog:
+		d, err := s.catalogs.Descriptor(st.Name.Name)
+		if st.Set == nil || err != nil {
+			return
+		}
+		declared, items = catalogOptions(s.registry, d.Properties), st.Set.Items
+	case *sqlparse.AlterTable:
+		if o := optionsOf(st); o != nil {
+			declared, items = s.alteredOptions(st, o), o.Items
+		}
 	case *sqlparse.Set:
 		if st.Value == nil {
 			return
@@ -67,6 +79,27 @@ func (s *Session) mask(x *execution) {
 		}
 	}
 	x.masked.SQL = string(text)
+}
+
+// alteredOptions returns the declared options of the connector that an ALTER TABLE … SET is about: the one
+// that it names, else the table's own.
+func (s *Session) alteredOptions(st *sqlparse.AlterTable, set *sqlparse.Options) []connector.Option {
+	options := map[string]string{}
+	id := s.identifyPermanent(st.Name)
+	c, ok := s.catalogs.Live(id.Catalog)
+	if ok {
+		if t, err := c.Table(context.Background(), catalog.ObjectPath{Database: id.Database, Object: id.Object}); err == nil {
+			options = t.Options
+		}
+	}
+	if name, given := set.Get("connector"); given {
+		options = map[string]string{"connector": name}
+	}
+	if c == nil && options["connector"] == "" {
+		return nil
+	}
+	f, _ := s.tableFactory(c, options)
+	return tableOptions(f)
 }
 
 // secrets returns the values of the session's catalogs that must not be shown.

@@ -29,15 +29,24 @@ func (s *Session) showCreateTable(ctx context.Context, st *sqlparse.ShowCreateTa
 // createTableText is the statement for a table.
 func createTableText(id connector.ObjectIdentifier, t *catalog.CatalogTable, declared []connector.Option) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "CREATE TABLE %s (\n", id.SQL())
-	for i, c := range t.Schema.Columns {
+	fmt.Fprintf(&b, "CREATE %sTABLE %s (\n", temporary(id), id.SQL())
+	for i, c := range t.Columns() {
 		if i > 0 {
 			b.WriteString(",\n")
 		}
-		fmt.Fprintf(&b, "  %s %s", sqlparse.QuoteIdent(c.Name), longType(c.Type))
+		b.WriteString("  " + sqlparse.QuoteIdent(c.Name))
+		if c.Virtual == nil || c.Virtual.Expr == "" {
+			b.WriteString(" " + longType(c.Type))
+		}
+		if more := extras(c); more != "" {
+			b.WriteString(" " + more)
+		}
 		if c.Comment != "" {
 			fmt.Fprintf(&b, " COMMENT %s", sqlparse.QuoteString(c.Comment))
 		}
+	}
+	if w := t.Watermark; w != nil {
+		fmt.Fprintf(&b, ",\n  WATERMARK FOR %s AS %s", sqlparse.QuoteIdent(w.Column), w.Expr)
 	}
 	if len(t.Schema.PrimaryKey) > 0 {
 		name := t.Schema.PrimaryKeyName
@@ -50,8 +59,30 @@ func createTableText(id connector.ObjectIdentifier, t *catalog.CatalogTable, dec
 	if t.Comment != "" {
 		fmt.Fprintf(&b, "COMMENT %s\n", sqlparse.QuoteString(t.Comment))
 	}
+	if d := t.Distribution; d != nil {
+		b.WriteString(distributed(d) + "\n")
+	}
+	if len(t.PartitionKeys) > 0 {
+		fmt.Fprintf(&b, "PARTITIONED BY (%s)\n", quotedList(t.PartitionKeys))
+	}
 	writeWith(&b, declared, t.Options)
 	return b.String()
+}
+
+// distributed writes a DISTRIBUTED clause.
+func distributed(d *catalog.Distribution) string {
+	text := "DISTRIBUTED"
+	if len(d.Columns) > 0 {
+		text += " BY "
+		if d.Kind != "" {
+			text += d.Kind
+		}
+		text += "(" + quotedList(d.Columns) + ")"
+	}
+	if d.Buckets > 0 {
+		text += fmt.Sprintf(" INTO %d BUCKETS", d.Buckets)
+	}
+	return text
 }
 
 // longType writes a type as SHOW CREATE TABLE does: STRING and BYTES by their lengths.

@@ -9,10 +9,12 @@ import (
 // runner runs a statement of one form.
 type runner func(s *Session, ctx context.Context, x *execution) (*Result, error)
 
-// statement is a form of statement, as Statement.Form names it, and what runs it.
+// statement is a form of statement, as Statement.Form names it, and what runs it; one that can be read but
+// not run has the refusal instead, which says what to do.
 type statement struct {
-	form string
-	run  runner
+	form    string
+	run     runner
+	refusal string
 }
 
 // family is a line of HELP and the statements that it is about.
@@ -21,111 +23,111 @@ type family struct {
 	statements   []statement
 }
 
+// The methods that run statements take as much of the statement at hand as they need.
+
+// text adapts a method that needs the statement's text, as whatever plans a query does.
+func text[S sqlparse.Statement](f func(*Session, context.Context, *execution, S) (*Result, error)) runner {
+	return func(s *Session, ctx context.Context, x *execution) (*Result, error) { return f(s, ctx, x, x.stmt.(S)) }
+}
+
+// on adapts a method that asks a catalog.
+func on[S sqlparse.Statement](f func(*Session, context.Context, S) (*Result, error)) runner {
+	return func(s *Session, ctx context.Context, x *execution) (*Result, error) { return f(s, ctx, x.stmt.(S)) }
+}
+
+// quick adapts a method that needs the session alone.
+func quick[S sqlparse.Statement](f func(*Session, S) (*Result, error)) runner {
+	return func(s *Session, _ context.Context, x *execution) (*Result, error) { return f(s, x.stmt.(S)) }
+}
+
+// gives adapts a result that is the same every time.
+func gives(kind ResultKind) runner {
+	return func(*Session, context.Context, *execution) (*Result, error) { return &Result{Kind: kind}, nil }
+}
+
+const statementSetRefusal = "A statement set is one job with several sinks, which is not supported yet"
+
 // families is the one table of statements: what can be run and how, and what HELP prints. A statement that
 // sqlparse knows and that is missing here is refused by name at its place.
 func families() []family {
-	createTable := func(s *Session, ctx context.Context, x *execution) (*Result, error) {
-		return s.createTable(ctx, x, x.stmt.(*sqlparse.CreateTable))
-	}
-	insert := func(s *Session, ctx context.Context, x *execution) (*Result, error) {
-		return s.insert(ctx, x, x.stmt.(*sqlparse.Insert))
-	}
+	createTable, insert := text((*Session).createTable), text((*Session).insert)
 	return []family{
 		{"SELECT … / WITH … / VALUES …", "show the rows of a query", []statement{
-			{"SELECT", func(s *Session, ctx context.Context, x *execution) (*Result, error) {
-				return s.query(ctx, x, x.stmt.(*sqlparse.QueryStatement))
-			}},
+			{form: "SELECT", run: text((*Session).query)},
 		}},
 		{"CREATE TABLE t AS SELECT …", "make a table of a query's rows, all or nothing", []statement{
-			{"CREATE TABLE AS", createTable}, {"CREATE OR REPLACE TABLE AS", createTable}, {"REPLACE TABLE AS", createTable},
+			{form: "CREATE TABLE AS", run: createTable},
+			{form: "CREATE OR REPLACE TABLE AS", refusal: "CREATE OR REPLACE TABLE AS is not supported yet"},
+			{form: "REPLACE TABLE AS", refusal: "REPLACE TABLE AS is not supported yet"},
 		}},
-		{"CREATE TABLE t (c type, …)", "make an empty table; DROP TABLE t drops it", []statement{
-			{"CREATE TABLE", createTable}, {"CREATE TABLE LIKE", createTable},
-			{"DROP TABLE", func(s *Session, ctx context.Context, x *execution) (*Result, error) {
-				return s.dropTable(ctx, x.stmt.(*sqlparse.DropTable))
-			}},
+		{"CREATE TABLE t (c type, …)", "make an empty table; LIKE u makes one like another", []statement{
+			{form: "CREATE TABLE", run: createTable}, {form: "CREATE TABLE LIKE", run: createTable},
+		}},
+		{"ALTER TABLE t ADD / MODIFY / …", "change a table; DROP TABLE t drops it", []statement{
+			{form: "ALTER TABLE", refusal: "ALTER TABLE is not supported yet"}, {form: "DROP TABLE", run: on((*Session).dropTable)},
+		}},
+		{"CREATE VIEW v AS SELECT …", "name a query; ALTER VIEW, DROP VIEW", []statement{
+			{form: "CREATE VIEW", refusal: "CREATE VIEW is not supported yet"}, {form: "ALTER VIEW", refusal: "ALTER VIEW is not supported yet"},
+			{form: "DROP VIEW", run: on((*Session).dropView)},
 		}},
 		{"INSERT INTO t SELECT … / VALUES …", "add rows, all or nothing", []statement{
-			{"INSERT INTO", insert}, {"INSERT OVERWRITE", insert}, {"EXECUTE INSERT", insert},
+			{form: "INSERT INTO", run: insert}, {form: "INSERT OVERWRITE", run: insert}, {form: "EXECUTE INSERT", run: insert},
+			{form: "EXECUTE STATEMENT SET", refusal: statementSetRefusal},
+			{form: "BEGIN STATEMENT SET", refusal: statementSetRefusal}, {form: "END", refusal: statementSetRefusal},
 		}},
 		{"EXPLAIN statement", "show the plan, the target and the guarantee; runs nothing", []statement{
-			{"EXPLAIN", func(s *Session, ctx context.Context, x *execution) (*Result, error) {
-				return s.explain(ctx, x, x.stmt.(*sqlparse.Explain))
-			}},
+			{form: "EXPLAIN", run: text((*Session).explain)},
+			{form: "EXPLAIN STATEMENT SET", refusal: statementSetRefusal},
 		}},
-		{"CREATE CATALOG c WITH ('type' = …)", "open a catalog; DROP CATALOG c forgets it", []statement{
-			{"CREATE CATALOG", func(s *Session, ctx context.Context, x *execution) (*Result, error) {
-				return s.createCatalog(ctx, x.stmt.(*sqlparse.CreateCatalog))
-			}},
-			{"DROP CATALOG", func(s *Session, _ context.Context, x *execution) (*Result, error) {
-				return s.dropCatalog(x.stmt.(*sqlparse.DropCatalog))
-			}},
+		{"CREATE CATALOG c WITH ('type' = …)", "open a catalog; ALTER CATALOG, DROP CATALOG", []statement{
+			{form: "CREATE CATALOG", run: on((*Session).createCatalog)}, {form: "ALTER CATALOG", run: on((*Session).alterCatalog)},
+			{form: "DROP CATALOG", run: quick((*Session).dropCatalog)},
 		}},
-		{"CREATE DATABASE d / DROP DATABASE d", "make or drop a database", []statement{
-			{"CREATE DATABASE", func(s *Session, ctx context.Context, x *execution) (*Result, error) {
-				return s.createDatabase(ctx, x.stmt.(*sqlparse.CreateDatabase))
-			}},
-			{"DROP DATABASE", func(s *Session, ctx context.Context, x *execution) (*Result, error) {
-				return s.dropDatabase(ctx, x.stmt.(*sqlparse.DropDatabase))
-			}},
+		{"CREATE DATABASE d", "make a database; ALTER DATABASE, DROP DATABASE", []statement{
+			{form: "CREATE DATABASE", run: on((*Session).createDatabase)}, {form: "ALTER DATABASE", run: on((*Session).alterDatabase)},
+			{form: "DROP DATABASE", run: on((*Session).dropDatabase)},
 		}},
 		{"USE CATALOG c / USE d", "make a catalog or database the current one", []statement{
-			{"USE CATALOG", func(s *Session, _ context.Context, x *execution) (*Result, error) {
-				return s.useCatalog(x.stmt.(*sqlparse.UseCatalog))
-			}},
-			{"USE", func(s *Session, ctx context.Context, x *execution) (*Result, error) {
-				return s.useDatabase(ctx, x.stmt.(*sqlparse.UseDatabase))
-			}},
+			{form: "USE CATALOG", run: quick((*Session).useCatalog)}, {form: "USE", run: on((*Session).useDatabase)},
 		}},
-		{"SHOW CATALOGS / DATABASES / TABLES", "list them; LIKE 'a%' picks by name", []statement{
-			{"SHOW CATALOGS", func(s *Session, _ context.Context, x *execution) (*Result, error) {
-				return s.showCatalogs(x.stmt.(*sqlparse.ShowCatalogs))
-			}},
-			{"SHOW DATABASES", func(s *Session, ctx context.Context, x *execution) (*Result, error) {
-				return s.showDatabases(ctx, x.stmt.(*sqlparse.ShowDatabases))
-			}},
-			{"SHOW TABLES", func(s *Session, ctx context.Context, x *execution) (*Result, error) {
-				return s.showTables(ctx, x.stmt.(*sqlparse.ShowTables))
-			}},
+		{"SHOW CATALOGS / DATABASES / TABLES", "list them; VIEWS, FUNCTIONS, MODULES too; LIKE 'a%' picks by name", []statement{
+			{form: "SHOW CATALOGS", run: quick((*Session).showCatalogs)}, {form: "SHOW DATABASES", run: on((*Session).showDatabases)},
+			{form: "SHOW TABLES", run: on((*Session).showTables)}, {form: "SHOW VIEWS", run: on((*Session).showViews)},
+			{form: "SHOW FUNCTIONS", run: on((*Session).showFunctions)}, {form: "SHOW MODULES", run: quick((*Session).showModules)},
 		}},
-		{"SHOW CREATE TABLE t / CATALOG c", "show the statement that makes it again", []statement{
-			{"SHOW CREATE TABLE", func(s *Session, ctx context.Context, x *execution) (*Result, error) {
-				return s.showCreateTable(ctx, x.stmt.(*sqlparse.ShowCreateTable))
-			}},
-			{"SHOW CREATE CATALOG", func(s *Session, _ context.Context, x *execution) (*Result, error) {
-				return s.showCreateCatalog(x.stmt.(*sqlparse.ShowCreateCatalog))
-			}},
+		{"SHOW CREATE TABLE t / VIEW v", "show the statement that makes it again; CATALOG c too", []statement{
+			{form: "SHOW CREATE TABLE", run: on((*Session).showCreateTable)}, {form: "SHOW CREATE VIEW", run: on((*Session).showCreateView)},
+			{form: "SHOW CREATE CATALOG", run: quick((*Session).showCreateCatalog)},
 		}},
 		{"SHOW CURRENT CATALOG / DATABASE", "show where names are looked up", []statement{
-			{"SHOW CURRENT CATALOG", func(s *Session, _ context.Context, _ *execution) (*Result, error) {
+			{form: "SHOW CURRENT CATALOG", run: quick(func(s *Session, _ *sqlparse.ShowCurrentCatalog) (*Result, error) {
 				return one("current catalog name", s.CurrentCatalog()), nil
-			}},
-			{"SHOW CURRENT DATABASE", func(s *Session, _ context.Context, _ *execution) (*Result, error) {
+			})},
+			{form: "SHOW CURRENT DATABASE", run: quick(func(s *Session, _ *sqlparse.ShowCurrentDatabase) (*Result, error) {
 				return one("current database name", s.CurrentDatabase()), nil
-			}},
+			})},
 		}},
-		{"DESCRIBE t", "show a table's columns", []statement{
-			{"DESCRIBE", func(s *Session, ctx context.Context, x *execution) (*Result, error) {
-				return s.describe(ctx, x.stmt.(*sqlparse.Describe))
-			}},
+		{"SHOW COLUMNS FROM t", "show its columns; SHOW PARTITIONS t", []statement{
+			{form: "SHOW COLUMNS", run: on((*Session).showColumns)}, {form: "SHOW PARTITIONS", refusal: "SHOW PARTITIONS is not supported yet"},
 		}},
-		{"SHOW JOBS", "list the jobs of this process", []statement{
-			{"SHOW JOBS", func(s *Session, _ context.Context, _ *execution) (*Result, error) { return s.showJobs() }},
+		{"DESCRIBE t", "show its columns; CATALOG c, DATABASE d, FUNCTION f", []statement{
+			{form: "DESCRIBE", run: on((*Session).describe)},
+			{form: "DESCRIBE CATALOG", run: quick((*Session).describeCatalog)}, {form: "DESCRIBE DATABASE", run: on((*Session).describeDatabase)},
+			{form: "DESCRIBE FUNCTION", run: quick((*Session).describeFunction)},
+		}},
+		{"SHOW JOBS / DESCRIBE JOB 'id'", "list the jobs of this process", []statement{
+			{form: "SHOW JOBS", run: quick((*Session).showJobs)}, {form: "DESCRIBE JOB", run: quick((*Session).describeJob)},
 		}},
 		{"SET 'key' = 'value' / SET / RESET", "set, list or reset options; SET 'key' describes one", []statement{
-			{"SET", func(s *Session, _ context.Context, x *execution) (*Result, error) {
-				return s.set(x.stmt.(*sqlparse.Set))
-			}},
-			{"RESET", func(s *Session, _ context.Context, x *execution) (*Result, error) {
-				return s.reset(x.stmt.(*sqlparse.Reset))
-			}},
+			{form: "SET", run: quick((*Session).set)}, {form: "RESET", run: quick((*Session).reset)},
+		}},
+		{"SOURCE 'file'", "run the statements of a file", []statement{
+			{form: "SOURCE", run: quick(func(_ *Session, st *sqlparse.SourceFile) (*Result, error) {
+				return &Result{Kind: Source, Message: st.File.Text}, nil
+			})},
 		}},
 		{"HELP, CLEAR, QUIT", "this text; clear the screen; leave", []statement{
-			{"HELP", func(*Session, context.Context, *execution) (*Result, error) {
-				return &Result{Kind: Help, Message: helpText()}, nil
-			}},
-			{"CLEAR", func(*Session, context.Context, *execution) (*Result, error) { return &Result{Kind: Clear}, nil }},
-			{"QUIT", func(*Session, context.Context, *execution) (*Result, error) { return &Result{Kind: Quit}, nil }},
+			{form: "HELP", run: quick((*Session).help)}, {form: "CLEAR", run: gives(Clear)}, {form: "QUIT", run: gives(Quit)},
 		}},
 	}
 }
@@ -135,9 +137,13 @@ func (s *Session) run(ctx context.Context, x *execution) (*Result, error) {
 	form := x.stmt.Form()
 	for _, f := range families() {
 		for _, st := range f.statements {
-			if st.form == form {
-				return st.run(s, ctx, x)
+			if st.form != form {
+				continue
 			}
+			if st.refusal != "" {
+				return nil, refuse(x.stmt.Span(), "%s", st.refusal)
+			}
+			return st.run(s, ctx, x)
 		}
 	}
 	return nil, refuse(x.stmt.Span(), "%s is not supported yet", form)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
@@ -21,16 +23,28 @@ func (s *Session) createTable(ctx context.Context, x *execution, st *sqlparse.Cr
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.catalogs.Catalog(ctx, id.Catalog)
-	if err != nil {
-		return nil, err
-	}
-	_, _, err = c.CreateTable(ctx, catalog.ObjectPath{Database: id.Database, Object: id.Object}, table)
-	if errors.Is(err, catalog.ErrTableAlreadyExist) {
-		if st.IfNotExists {
-			return &Result{Kind: Notice, Message: alreadyExists(id)}, nil
+	return s.create(ctx, id, table, st.Temporary, st.IfNotExists)
+}
+
+// create registers a table or view that the planner has resolved.
+func (s *Session) create(ctx context.Context, id connector.ObjectIdentifier, table *catalog.CatalogTable, temporary, ifNotExists bool) (*Result, error) {
+	var err error
+	exists := alreadyExists(id)
+	if temporary {
+		exists = fmt.Sprintf("Temporary table '%s' already exists", id.SQL())
+		err = s.catalogs.CreateTemporary(ctx, id, table)
+	} else {
+		var c catalog.Catalog
+		if c, err = s.catalogs.Catalog(ctx, id.Catalog); err != nil {
+			return nil, err
 		}
-		return nil, &catalog.Error{Name: id.Object, Part: catalog.ObjectPart, Msg: alreadyExists(id), Err: catalog.ErrTableAlreadyExist}
+		_, _, err = c.CreateTable(ctx, catalog.ObjectPath{Database: id.Database, Object: id.Object}, table)
+	}
+	if errors.Is(err, catalog.ErrTableAlreadyExist) {
+		if ifNotExists {
+			return &Result{Kind: Notice, Message: exists}, nil
+		}
+		return nil, &catalog.Error{Name: id.Object, Part: catalog.ObjectPart, Msg: exists, Err: catalog.ErrTableAlreadyExist}
 	}
 	if err != nil {
 		return nil, err
@@ -66,32 +80,82 @@ func tableOptions(f connector.Factory) []connector.Option {
 	return declared
 }
 
-// identify completes a written name with the current catalog and database.
+// identify completes a written name with the current catalog and database; a temporary object hides the
+// one in the catalog.
 func (s *Session) identify(n sqlparse.ObjectName) connector.ObjectIdentifier {
+	return s.catalogs.Identify(nameParts(n))
+}
+
+// identifyPermanent is identify for what is in the catalog, whatever hides it.
+func (s *Session) identifyPermanent(n sqlparse.ObjectName) connector.ObjectIdentifier {
+	return s.catalogs.IdentifyPermanent(nameParts(n))
+}
+
+func nameParts(n sqlparse.ObjectName) []string {
 	parts := make([]string, len(n.Parts))
 	for i, p := range n.Parts {
 		parts[i] = p.Name
 	}
-	return s.catalogs.Identify(parts)
+	return parts
 }
 
 func (s *Session) dropTable(ctx context.Context, st *sqlparse.DropTable) (*Result, error) {
-	if st.Temporary {
-		return nil, refuse(st.Span(), "temporary tables are not supported yet")
+	return s.drop(ctx, st.Name, catalog.KindTable, st.Temporary, st.IfExists)
+}
+
+// drop drops a table or a view, of the catalog or a temporary one. One of the other kind is not there, as
+// Flink has it, and is named in the hint.
+func (s *Session) drop(ctx context.Context, name sqlparse.ObjectName, kind catalog.TableKind, temporary, ifExists bool) (*Result, error) {
+	id := s.identifyPermanent(name)
+	hidden, isHidden := s.catalogs.TemporaryTable(id)
+	word, drops := "Table", "DROP TABLE "
+	if kind == catalog.KindView {
+		word, drops = "View", "DROP VIEW "
 	}
-	id := s.identify(st.Name)
+	absent := func(what, hint string) (*Result, error) {
+		if ifExists {
+			if hint == "" {
+				return &Result{Kind: OK}, nil
+			}
+			return &Result{Kind: Notice, Message: hint}, nil
+		}
+		return nil, &sqlparse.Error{Span: name.Last().Span(), Msg: fmt.Sprintf("%s with identifier '%s' does not exist.", what, id), Hint: hint}
+	}
+	otherKind := func(t *catalog.CatalogTable, temporary string) string {
+		if t.Kind == catalog.KindView {
+			return fmt.Sprintf("it is a view: DROP %sVIEW drops it", temporary)
+		}
+		return fmt.Sprintf("it is a table: DROP %sTABLE drops it", temporary)
+	}
+	if temporary {
+		what := "Temporary " + strings.ToLower(word)
+		switch {
+		case !isHidden:
+			return absent(what, "")
+		case hidden.Kind != kind:
+			return absent(what, otherKind(hidden, "TEMPORARY "))
+		}
+		if err := s.catalogs.DropTemporary(id); err != nil {
+			return nil, err
+		}
+		return &Result{Kind: OK}, nil
+	}
+	if isHidden && hidden.Kind == kind {
+		return nil, &sqlparse.Error{Span: name.Span(), Hint: "DROP TEMPORARY " + strings.TrimPrefix(drops, "DROP ") + "drops the temporary one",
+			Msg: fmt.Sprintf("Temporary %s with identifier '%s' exists. Drop it first before removing the permanent %[1]s.", strings.ToLower(word), id.SQL())}
+	}
 	c, table, err := s.catalogs.Table(ctx, id)
 	if err != nil {
-		if st.IfExists && errors.Is(err, catalog.ErrTableNotExist) {
+		if ifExists && errors.Is(err, catalog.ErrTableNotExist) {
 			return &Result{Kind: OK}, nil
 		}
-		return nil, err
+		return nil, missing(err, id, word)
 	}
-	if table.Kind == catalog.KindView {
-		return nil, refuse(st.Name.Last().Span(), "%s is a view; DROP TABLE drops tables only", id)
+	if table.Kind != kind {
+		return absent(word, otherKind(table, ""))
 	}
 	if err := c.DropTable(ctx, catalog.ObjectPath{Database: id.Database, Object: id.Object}, ""); err != nil {
-		if errors.Is(err, catalog.ErrTableNotExist) && st.IfExists {
+		if errors.Is(err, catalog.ErrTableNotExist) && ifExists {
 			return &Result{Kind: OK}, nil
 		}
 		return nil, err
@@ -99,10 +163,21 @@ func (s *Session) dropTable(ctx context.Context, st *sqlparse.DropTable) (*Resul
 	return &Result{Kind: OK}, nil
 }
 
+// showTables lists tables and views, temporary ones too.
 func (s *Session) showTables(ctx context.Context, st *sqlparse.ShowTables) (*Result, error) {
+	names, err := s.tablesIn(ctx, st.From, nil)
+	if err != nil {
+		return nil, err
+	}
+	return list("table name", filterLike(names, st.Like)), nil
+}
+
+// tablesIn returns the names of the tables and views of a database, temporary ones too, sorted; of those
+// for which keep holds if that is given. from may be nil, for the current database.
+func (s *Session) tablesIn(ctx context.Context, from *sqlparse.ObjectName, keep func(*catalog.CatalogTable) bool) ([]string, error) {
 	in, database := s.CurrentCatalog(), s.CurrentDatabase()
-	if st.From != nil {
-		in, database = s.databaseName(*st.From)
+	if from != nil {
+		in, database = s.databaseName(*from)
 	}
 	if err := s.catalogs.CheckDatabase(ctx, in, database); err != nil {
 		return nil, err
@@ -111,9 +186,35 @@ func (s *Session) showTables(ctx context.Context, st *sqlparse.ShowTables) (*Res
 	if err != nil {
 		return nil, err
 	}
-	names, err := c.ListTables(ctx, database)
+	permanent, err := c.ListTables(ctx, database)
 	if err != nil {
 		return nil, err
 	}
-	return list("table name", filterLike(names, st.Like)), nil
+	var names []string
+	for _, name := range permanent {
+		if keep != nil {
+			t, err := c.Table(ctx, catalog.ObjectPath{Database: database, Object: name})
+			if errors.Is(err, catalog.ErrTableNotExist) { // dropped meanwhile
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			if !keep(t) {
+				continue
+			}
+		}
+		names = append(names, name)
+	}
+	for _, name := range s.catalogs.ListTemporary(in, database) {
+		if keep != nil {
+			t, ok := s.catalogs.TemporaryTable(connector.ObjectIdentifier{Catalog: in, Database: database, Object: name})
+			if !ok || !keep(t) {
+				continue
+			}
+		}
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
 }

@@ -1,0 +1,106 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/planner"
+	"github.com/sluice-sql/sluice/sqlparse"
+)
+
+// rename gives a table or view another name in its database.
+func (s *Session) rename(ctx context.Context, c catalog.Catalog, id connector.ObjectIdentifier, to sqlparse.ObjectName) (*Result, error) {
+	if err := planner.CheckName(to.Last(), "table"); err != nil {
+		return nil, err
+	}
+	target := id
+	target.Object = to.Last().Name
+	if len(to.Parts) > 1 {
+		if named := s.identifyPermanent(to); named != target {
+			return nil, &sqlparse.Error{Span: to.Span(), Msg: fmt.Sprintf("RENAME TO cannot move %s to another database", id),
+				Hint: "CREATE TABLE … AS SELECT makes a copy there"}
+		}
+	}
+	err := c.RenameTable(ctx, catalog.ObjectPath{Database: id.Database, Object: id.Object}, target.Object)
+	if errors.Is(err, catalog.ErrTableAlreadyExist) {
+		return nil, refuse(to.Last().Span(), "%s", alreadyExists(target))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Kind: OK}, nil
+}
+
+// dropView drops a view.
+func (s *Session) dropView(ctx context.Context, st *sqlparse.DropView) (*Result, error) {
+	return s.drop(ctx, st.Name, catalog.KindView, st.Temporary, st.IfExists)
+}
+
+// showViews lists views and temporary views.
+func (s *Session) showViews(ctx context.Context, st *sqlparse.ShowViews) (*Result, error) {
+	names, err := s.tablesIn(ctx, st.From, func(t *catalog.CatalogTable) bool { return t.Kind == catalog.KindView })
+	if err != nil {
+		return nil, err
+	}
+	return list("view name", filterLike(names, st.Like)), nil
+}
+
+// showCreateView prints the CREATE VIEW that makes the view again, in Flink's form. A view of the store's
+// own is shown in the store's own SQL.
+func (s *Session) showCreateView(ctx context.Context, st *sqlparse.ShowCreateView) (*Result, error) {
+	id := s.identify(st.Name)
+	_, view, err := s.catalogs.Table(ctx, id)
+	if err != nil {
+		return nil, missing(err, id, "View")
+	}
+	if view.Kind != catalog.KindView {
+		return nil, refuse(st.Name.Span(), "SHOW CREATE VIEW is only supported for views, but %s is a table. Please use SHOW CREATE TABLE instead.", id.SQL())
+	}
+	if view.View != nil {
+		return one("result", createViewText(id, view)), nil
+	}
+	r := one("result", strings.TrimRight(view.NativeText, "\n")+"\n")
+	r.Message = fmt.Sprintf("%s is a view of the store that catalog %s opens, in that store's own SQL.", id, connector.QuoteName(id.Catalog))
+	return r, nil
+}
+
+// createViewText is the statement for a view.
+func createViewText(id connector.ObjectIdentifier, v *catalog.CatalogTable) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "CREATE %sVIEW %s (\n", temporary(id), id.SQL())
+	for i, c := range v.Schema.Columns {
+		if i > 0 {
+			b.WriteString(",\n")
+		}
+		b.WriteString("  " + sqlparse.QuoteIdent(c.Name))
+	}
+	b.WriteString("\n)\n")
+	if v.Comment != "" {
+		fmt.Fprintf(&b, "COMMENT %s\n", sqlparse.QuoteString(v.Comment))
+	}
+	fmt.Fprintf(&b, "AS %s\n", strings.TrimRight(v.View.Expanded, "\n"))
+	return b.String()
+}
+
+// temporary is the word for a temporary object in its CREATE statement.
+func temporary(id connector.ObjectIdentifier) string {
+	if id.Temporary {
+		return "TEMPORARY "
+	}
+	return ""
+}
+
+// missing puts the kind of object that was looked for into the error for one that is not there.
+func missing(err error, id connector.ObjectIdentifier, kind string) error {
+	var named *catalog.Error
+	if errors.As(err, &named) && errors.Is(err, catalog.ErrTableNotExist) {
+		e := *named
+		e.Msg = fmt.Sprintf("%s with identifier '%s' does not exist.", kind, id)
+		return &e
+	}
+	return err
+}
