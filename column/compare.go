@@ -96,6 +96,9 @@ func EqualRows(a []*Vector, i int, b []*Vector, j int) bool {
 	return true
 }
 
+// Equal reports whether row i of a equals row j of b as [EqualRows] does.
+func Equal(a *Vector, i int, b *Vector, j int) bool { return equal(a, i, b, j) }
+
 func equal(a *Vector, i int, b *Vector, j int) bool {
 	if n, m := a.IsNull(i), b.IsNull(j); n || m {
 		return n && m

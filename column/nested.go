@@ -124,6 +124,10 @@ func hashNested(h uint64, v *Vector, i int) uint64 {
 	return hashWord(h, sum)
 }
 
+// HashRow returns a hash of row i of a vector, equal for values that [Equal] calls equal. It is not that of
+// [Hash].
+func HashRow(v *Vector, i int) uint64 { return hashRow(hashSeed, v, i) }
+
 // hashRow adds row i of a vector to the hash h, as hashColumn does for many.
 func hashRow(h uint64, v *Vector, i int) uint64 {
 	if v.IsNull(i) {

@@ -14,6 +14,9 @@ func extremeAggregates() []Aggregate {
 			IgnoresDistinct: true,
 			Bind: func(args []Expr) ([]types.Type, types.Type, error) {
 				t, _ := anyType(args[0].Type())
+				if t.IsNested() {
+					return nil, t, errMismatch
+				}
 				return []types.Type{t}, t.AsNullable(), nil
 			},
 			New: func(args []types.Type, _ types.Type) Accumulator { return newExtremes(args[0], greatest) },

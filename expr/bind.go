@@ -141,6 +141,13 @@ func comparable(a, b Expr) (types.Type, types.Type, error) {
 		return t, t, nil
 	case t.Kind == types.Null:
 		return s, s, nil
+	case s.IsNested() && t.IsNested():
+		if s.SameKind(t) {
+			return s, t, nil
+		}
+		if w, ok := types.CommonType(s, t); ok {
+			return w, w, nil
+		}
 	case s.IsString() && t.IsString(), s.IsBinary() && t.IsBinary(), s.Kind == types.Boolean && t.Kind == types.Boolean,
 		s.IsInterval() && s.Kind == t.Kind, s.Kind == types.Time && t.Kind == types.Time:
 		return s, t, nil
@@ -270,8 +277,8 @@ func signature(name string, args []Expr) string {
 	return b.String()
 }
 
-// NewLiteral returns a literal of type t. v is nil, bool, int64, float64, string, []byte or
-// types.Int128; t decides the physical form: an int64 is also the unscaled value of a DECIMAL, the days
+// NewLiteral returns a literal of type t. v is nil, bool, int64, float64, string, []byte, types.Int128
+// or, for a nested type, a vector whose row 0 is the value; t decides the physical form: an int64 is also the unscaled value of a DECIMAL, the days
 // of a DATE, the units of a TIMESTAMP and so on. The literal's type is NOT NULL unless v is nil.
 func NewLiteral(t types.Type, v any, at Span) *Literal {
 	vec := column.New(t.WithNullable(v == nil), 1)
@@ -296,6 +303,8 @@ func NewLiteral(t types.Type, v any, at Span) *Literal {
 		vec.AppendBytes(v)
 	case types.Int128:
 		vec.AppendI128(v)
+	case *column.Vector:
+		vec.AppendFrom(v, 0)
 	default:
 		panic(fmt.Sprintf("expr: literal of Go type %T", v))
 	}

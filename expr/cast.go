@@ -38,7 +38,10 @@ func compileCast(c *Cast, env *Env) (node, error) {
 	if !c.Implicit || !widerText(n.from, c.T) {
 		n.step = newCastStep(n.from, c.T, env.Zone)
 	}
-	if c.Exact && n.step != nil && castMayCut(n.from, c.T) {
+	switch {
+	case c.Exact && n.step != nil && c.T.IsNested():
+		n.step = castParts(n.from, c.T, true, env.Zone)
+	case c.Exact && n.step != nil && castMayCut(n.from, c.T):
 		n.step = exactly(n.step, n.from, c.T, env.Zone)
 	}
 	n.bad = n.fail
@@ -126,6 +129,8 @@ func castError(v *column.Vector, i int, from, to types.Type, zone *time.Location
 	}
 	reason := "out of range"
 	switch {
+	case from.IsNested():
+		reason = "one of its parts has no such value"
 	case from.IsBinary():
 		reason = "not valid UTF-8"
 	case from.IsFloat():
@@ -218,13 +223,38 @@ func appendValue(dst []byte, v *column.Vector, i int, zone *time.Location) []byt
 
 // castUsesEnv reports whether a cast depends on the session's zone.
 func castUsesEnv(from, to types.Type) bool {
-	return (from.Kind == types.TimestampLTZ) != (to.Kind == types.TimestampLTZ)
+	if from.IsNested() && to.IsNested() {
+		for i, f := range from.Fields {
+			if castUsesEnv(f.Type, to.Fields[i].Type) {
+				return true
+			}
+		}
+		return false
+	}
+	return hasInstant(from) != hasInstant(to)
+}
+
+// hasInstant reports whether t is a TIMESTAMP_LTZ or has one in it.
+func hasInstant(t types.Type) bool {
+	for _, f := range t.Fields {
+		if hasInstant(f.Type) {
+			return true
+		}
+	}
+	return t.Kind == types.TimestampLTZ
 }
 
 // castMayFail reports whether some value of from has no counterpart in to.
 func castMayFail(from, to types.Type) bool {
 	switch {
 	case from.Kind == types.Null:
+		return false
+	case from.IsNested() && to.IsNested():
+		for i, f := range from.Fields {
+			if castMayFail(f.Type, to.Fields[i].Type) {
+				return true
+			}
+		}
 		return false
 	case to.IsString():
 		return from.IsBinary()
@@ -258,6 +288,8 @@ func newCastStep(from, to types.Type, zone *time.Location) castStep {
 	switch {
 	case sameValues(from, to):
 		return nil
+	case to.IsNested():
+		return castParts(from, to, false, zone)
 	case to.IsString() || to.IsBinary():
 		return toText(from, to, zone)
 	case from.IsString():
@@ -289,6 +321,14 @@ func widerText(from, to types.Type) bool {
 func sameValues(from, to types.Type) bool {
 	if column.PhysicalOf(from) != column.PhysicalOf(to) {
 		return false
+	}
+	if from.IsNested() {
+		for i, f := range from.Fields {
+			if !sameValues(f.Type, to.Fields[i].Type) {
+				return false
+			}
+		}
+		return true
 	}
 	switch {
 	case to.IsString() || to.IsBinary():

@@ -13,6 +13,13 @@ import (
 // digits of a second, a time of day.
 func castMayCut(from, to types.Type) bool {
 	switch {
+	case from.IsNested() && to.IsNested():
+		for i, f := range from.Fields {
+			if castMayCut(f.Type, to.Fields[i].Type) {
+				return true
+			}
+		}
+		return false
 	case to.IsString() || to.IsBinary():
 		return to.Precision != types.MaxLength && !widerText(from, to)
 	case to.Kind == types.Decimal:

@@ -356,6 +356,8 @@ func compareStep(op cmpOp, s, t types.Type) Step {
 		return compareNumbers[float32](op)
 	case column.PhysF64:
 		return compareNumbers[float64](op)
+	case column.PhysList, column.PhysRow:
+		return compareOther(op, cmpNested)
 	}
 	if op == opEQ || op == opNE {
 		return compareTextEqual(op == opEQ)
@@ -436,6 +438,11 @@ func cmpTexts(x *column.Vector, i int, y *column.Vector, j int) int {
 	return bytes.Compare(x.Bytes[x.Offsets[i]:x.Offsets[i+1]], y.Bytes[y.Offsets[j]:y.Offsets[j+1]])
 }
 
+// cmpNested says whether two nested values are equal; they have no order.
+func cmpNested(x *column.Vector, i int, y *column.Vector, j int) int {
+	return b2i(!column.Equal(x, i, y, j))
+}
+
 // cmpDecimals compares decimals of any scales exactly.
 func cmpDecimals(s, t types.Type) func(x *column.Vector, i int, y *column.Vector, j int) int {
 	return func(x *column.Vector, i int, y *column.Vector, j int) int {
@@ -467,6 +474,8 @@ func compareSelect(op cmpOp, s, t types.Type) SelectStep {
 		step = selectOther(op, cmpDecimals(s, t))
 	case column.PhysBool:
 		step = selectOther(op, cmpBools)
+	case column.PhysList, column.PhysRow:
+		step = selectOther(op, cmpNested)
 	default:
 		if op == opEQ {
 			step = selectTextEqual

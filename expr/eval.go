@@ -252,9 +252,13 @@ func prepare(out *column.Vector, n int) {
 // setAllNull makes out n NULL rows.
 func setAllNull(out *column.Vector, n int, mem *column.Bitmap) {
 	prepare(out, n)
-	if column.PhysicalOf(out.Type) == column.PhysBytes {
+	switch column.PhysicalOf(out.Type) {
+	case column.PhysBytes:
 		t := newText(out, n)
 		_ = t.finish() // n empty values cannot be too large
+	case column.PhysList, column.PhysRow:
+		newNested(out, n).finish()
+		return
 	}
 	words := (n + 63) / 64
 	if cap(*mem) < words {

@@ -109,7 +109,7 @@ func evalAsColumns(t testing.TB, e Expr, env *Env, src string) string {
 					keyword = i == 0
 				case "TRIM":
 					keyword = len(x.Args) == 3 && i == 0
-				case "FLOOR", "CEIL":
+				case "FLOOR", "CEIL", "FIELD":
 					keyword = i == 1
 				case "TYPEOF":
 					keyword = true

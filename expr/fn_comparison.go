@@ -12,6 +12,9 @@ func comparisonFunctions() []Function {
 			Example: example, Result: result, Min: 2, Max: 2, Hidden: true, Total: true,
 			Bind: func(args []Expr) ([]types.Type, types.Type, error) {
 				s, t, err := comparable(args[0], args[1])
+				if err == nil && s.IsNested() && op != opEQ && op != opNE {
+					err = errMismatch
+				}
 				return []types.Type{s, t}, types.Of(types.Boolean), err
 			},
 			Kernel: func(c *Call, _ *Env) (Step, error) {
@@ -215,9 +218,12 @@ func betweenSelect(c *Call, _ *Env) SelectStep {
 // inKernel looks constants up in a set; a list with other expressions is compared one by one.
 func inKernel(c *Call, _ *Env) (Step, error) {
 	t := c.Args[0].Type()
-	constant, listNull := true, false
+	constant, listNull := !t.IsNested(), false
 	var list []*column.Vector
 	for _, a := range c.Args[1:] {
+		if !constant {
+			break
+		}
 		l, ok := a.(*Literal)
 		u := a.Type()
 		if !ok || t.Kind == types.Decimal && (t.Scale != u.Scale || t.Wide() != u.Wide()) {

@@ -13,7 +13,14 @@ func conditionalFunctions() []Function {
 	extreme := func(name, doc, example, result string, op cmpOp) Function {
 		return Function{
 			Name: name, Group: "conditional", Syntax: name + "(value1, value2, …)", Doc: doc, Example: example, Result: result,
-			Min: 1, Max: -1, Bind: bindSameType,
+			Min: 1, Max: -1,
+			Bind: func(args []Expr) ([]types.Type, types.Type, error) {
+				params, t, err := bindSameType(args)
+				if err == nil && t.IsNested() {
+					err = errMismatch
+				}
+				return params, t, err
+			},
 			Kernel: func(c *Call, _ *Env) (Step, error) { return extremeStep(c, op), nil },
 		}
 	}
@@ -195,17 +202,18 @@ func bindCoalesce(args []Expr) ([]types.Type, types.Type, error) {
 }
 
 // merger collects the values of a lazy function's operands, each for rows of its own. Fixed-width
-// values are copied as they come; texts need ascending rows and are put together at the end.
+// values are copied as they come; texts and nested values need ascending rows and are put together at the
+// end.
 type merger struct {
 	out    *column.Vector
 	bits   column.Bitmap
 	vals   []Arg
 	source []uint16 // by row: which of vals, for texts
-	text   bool
+	text   bool     // or a nested type
 }
 
 func newMerger(t types.Type) *merger {
-	return &merger{text: column.PhysicalOf(t) == column.PhysBytes}
+	return &merger{text: column.PhysicalOf(t) == column.PhysBytes || t.IsNested()}
 }
 
 func (m *merger) start(out *column.Vector, r Rows) {
@@ -269,6 +277,19 @@ func copyRows[T any](v Arg, r Rows, src, dst []T) {
 // finish puts texts together for all rows of r.
 func (m *merger) finish(r Rows) error {
 	if !m.text {
+		return nil
+	}
+	if m.out.Type.IsNested() {
+		valid := m.out.Valid
+		o := newNested(m.out, r.N)
+		for k, n := 0, r.Count(); k < n; k++ {
+			if i := r.Row(k); valid.Get(i) {
+				o.row(i)
+				v := m.vals[m.source[i]]
+				m.out.AppendFrom(v.Vector, v.At(i))
+			}
+		}
+		o.finish()
 		return nil
 	}
 	t := newText(m.out, r.N)

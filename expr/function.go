@@ -97,7 +97,8 @@ func (a Arg) null(i int) bool { return a.IsNull(i & a.mask) }
 type Kernel func(c *Call, env *Env) (Step, error)
 
 // Step computes a call at the given rows into out at the same positions. For a fixed-width result out
-// has r.N rows already; for text and bytes the step writes through newText. out.Valid holds the rows
+// has r.N rows already; for text and bytes the step writes through newText, for nested types through
+// newNested. out.Valid holds the rows
 // at which no argument is NULL (strict functions), else nil. An error is made by rowError.
 type Step func(r Rows, args []Arg, out *column.Vector) error
 
@@ -151,6 +152,6 @@ func functionGroups() [][]Function {
 	return [][]Function{
 		comparisonFunctions(), logicalFunctions(), arithmeticFunctions(), mathFunctions(),
 		stringFunctions(), patternFunctions(), hashFunctions(), temporalFunctions(), clockFunctions(), conditionalFunctions(),
-		conversionFunctions(),
+		conversionFunctions(), constructionFunctions(),
 	}
 }

@@ -32,7 +32,7 @@ func cannotApply(f *Function, args []Expr) string {
 	if name == "NEG" {
 		name = "-"
 	}
-	return fmt.Sprintf("Cannot apply '%s' to arguments of type '%s'", name, applied(name, f.Hidden, args))
+	return fmt.Sprintf("Cannot apply '%s' to arguments of type '%s'", name, applied(name, f.Hidden && f.Group != "construction", args))
 }
 
 // applied writes the types around an operator, as Flink does: <INT> + <STRING>.

@@ -80,7 +80,7 @@ func (p *sqlParser) lex() {
 			i++
 			p.toks = append(p.toks, sqlTok{kind, b.String(), start, i})
 			continue
-		case c >= '0' && c <= '9' || c == '.':
+		case c >= '0' && c <= '9' || c == '.' && i+1 < len(s) && s[i+1] >= '0' && s[i+1] <= '9':
 			for i < len(s) && (s[i] == '.' || s[i] >= '0' && s[i] <= '9' || s[i]|0x20 == 'e' || (s[i] == '-' || s[i] == '+') && s[i-1]|0x20 == 'e') {
 				i++
 			}
@@ -169,6 +169,19 @@ func (p *sqlParser) expr(min int) Expr {
 		}
 	default:
 		left = p.primary()
+		for {
+			if p.accept("[") {
+				i := p.expr(0)
+				p.expect("]")
+				left = p.call(start, "ITEM", left, i)
+			} else if p.accept(".") {
+				i := left.Type().FieldIndex(p.tok().text)
+				p.pos++
+				left = p.call(start, "FIELD", left, NewLiteral(types.Of(types.Int), int64(i), Span{}))
+			} else {
+				break
+			}
+		}
 	}
 	for {
 		var prec int
@@ -241,15 +254,17 @@ func (p *sqlParser) call2(start int, name string, args []Expr) Expr {
 	return p.call(start, name, args...)
 }
 
-// list reads expressions up to a closing parenthesis.
-func (p *sqlParser) list() []Expr {
+// list reads expressions up to a closing parenthesis, listTo up to another sign.
+func (p *sqlParser) list() []Expr { return p.listTo(")") }
+
+func (p *sqlParser) listTo(end string) []Expr {
 	var es []Expr
-	if p.accept(")") {
+	if p.accept(end) {
 		return nil
 	}
 	for {
 		es = append(es, p.expr(0))
-		if p.accept(")") {
+		if p.accept(end) {
 			return es
 		}
 		p.expect(",")
@@ -345,6 +360,10 @@ func (p *sqlParser) word(word, name string, start int) Expr {
 		return p.interval(start)
 	case "CASE":
 		return p.caseExpr(start)
+	case "ARRAY", "MAP", "MULTISET":
+		if p.accept("[") {
+			return p.call2(start, word, p.listTo("]"))
+		}
 	}
 	if p.is("(") {
 		p.pos++

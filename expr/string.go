@@ -147,6 +147,19 @@ func writeCall(b *strings.Builder, c *Call, p int) {
 	case name == "EXTRACT" || (name == "FLOOR" || name == "CEIL") && len(args) == 2 ||
 		name == "TIMESTAMPADD" || name == "TIMESTAMPDIFF" || name == "TRIM" && len(args) == 3 || name == "POSITION":
 		writeKeyworded(b, name, args)
+	case name == "ITEM":
+		write(b, args[0], precUnary)
+		b.WriteString("[")
+		write(b, args[1], 0)
+		b.WriteString("]")
+	case name == "FIELD":
+		write(b, args[0], precUnary)
+		k, _ := constInt(args[1])
+		b.WriteString("." + quoteName(args[0].Type().Fields[k].Name))
+	case c.Func.Group == "construction" && name != "ROW":
+		b.WriteString(name + "[")
+		list(args)
+		b.WriteString("]")
 	case len(args) == 0 && c.Func.Syntax == name: // CURRENT_DATE
 		b.WriteString(name)
 	default:
@@ -213,6 +226,9 @@ func literalSQL(v *column.Vector) string {
 		return "NULL"
 	}
 	t := v.Type
+	if t.IsNested() {
+		return nestedSQL(v, 0)
+	}
 	quoted := func(prefix, suffix string) string {
 		return prefix + "'" + strings.ReplaceAll(string(valueText(v, 0, time.UTC)), "'", "''") + "'" + suffix
 	}
@@ -247,7 +263,7 @@ func literalSQL(v *column.Vector) string {
 }
 
 // literalText is the exact text of a literal in the graph: numbers in decimal, floats in their shortest
-// form, dates and times as the number that holds them, bytes in base64.
+// form, dates and times as the number that holds them, bytes and nested values in base64.
 func literalText(v *column.Vector) []byte {
 	switch column.PhysicalOf(v.Type) {
 	case column.PhysBool:
@@ -263,6 +279,8 @@ func literalText(v *column.Vector) []byte {
 			return base64.StdEncoding.AppendEncode(nil, v.Value(0))
 		}
 		return v.Value(0)
+	case column.PhysList, column.PhysRow:
+		return nestedLiteral(v)
 	}
 	return strconv.AppendInt(nil, v.Int64(0), 10)
 }
@@ -290,6 +308,8 @@ func parseLiteral(s string, t types.Type) (any, bool) {
 			return b, err == nil
 		}
 		return s, true
+	case column.PhysList, column.PhysRow:
+		return parseNestedLiteral(s, t)
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil && inRange(n, t)

@@ -105,14 +105,13 @@ func (c *exprCtx) bind(e sqlparse.Expr) (expr.Expr, error) {
 	case *sqlparse.Star:
 		return nil, errAt(e.Span(), "* can stand only as an item of the select list and in COUNT(*)")
 	case *sqlparse.Row:
-		return nil, notYet(e.Span(), "A ROW value")
+		return c.construct("ROW", e.Items, at)
 	case *sqlparse.Field:
-		return nil, notYet(e.Span(), "The field of a ROW")
+		return c.field(e)
 	case *sqlparse.Index:
-		return nil, notYet(e.Span(), "The element of an ARRAY or MAP")
+		return c.item(e)
 	case *sqlparse.Collection:
-		kind := [...]string{"An ARRAY", "A MAP", "A MULTISET"}[e.Kind]
-		return nil, notYet(e.Span(), kind+" value")
+		return c.collection(e)
 	case *sqlparse.JSONCall:
 		return nil, notYet(e.Span(), "The function "+e.Name)
 	case *sqlparse.NamedArg:

@@ -55,6 +55,9 @@ func (c *exprCtx) sortKeys(order []sqlparse.OrderItem, items []selectItem) ([]pl
 		} else if x, err = c.expr(o.Expr); err != nil {
 			return nil, err
 		}
+		if !x.Type().Comparable() {
+			return nil, errAt(o.Expr.Span(), "Values of type %s have no order", x.Type().AsNullable())
+		}
 		keys = append(keys, sortKey(x, o))
 	}
 	return keys, nil

@@ -110,6 +110,9 @@ func (s *scope) resolve(ref *sqlparse.ColumnRef) (expr.Expr, error) {
 	case len(found) > 1:
 		return nil, s.ambiguous(last, found)
 	}
+	if x, err := s.resolveField(ref); x != nil || err != nil {
+		return x, err
+	}
 	for p := s.parent; p != nil; p = p.parent {
 		if len(p.lookup(ref)) > 0 {
 			return nil, withHint(errAt(ref.Span(), "Correlated subqueries are not supported yet: column '%s' belongs to the enclosing query", pathText(ref.Parts)),
@@ -119,13 +122,41 @@ func (s *scope) resolve(ref *sqlparse.ColumnRef) (expr.Expr, error) {
 	return nil, s.notFound(ref)
 }
 
+// resolveField finds the field of a ROW that a name means: the longest beginning of the name that is a
+// column's, then fields. It returns nil when no beginning is.
+func (s *scope) resolveField(ref *sqlparse.ColumnRef) (expr.Expr, error) {
+	for n := len(ref.Parts) - 1; n > 0; n-- {
+		found := s.lookupParts(ref.Parts[:n])
+		if len(found) == 0 {
+			continue
+		}
+		last := ref.Parts[n-1]
+		if len(found) > 1 {
+			return nil, s.ambiguous(last, found)
+		}
+		at := sqlparse.Span{Start: ref.Parts[0].Span().Start, End: last.Span().End}
+		x := s.ref(found[0], at)
+		for _, name := range ref.Parts[n:] {
+			at.End = name.Span().End
+			var err error
+			if x, err = fieldOf(x, name, at); err != nil {
+				return nil, err
+			}
+		}
+		return x, nil
+	}
+	return nil, nil
+}
+
 // lookup returns the columns that a name may mean.
-func (s *scope) lookup(ref *sqlparse.ColumnRef) []int {
-	last := ref.Parts[len(ref.Parts)-1]
-	if len(ref.Parts) == 1 {
+func (s *scope) lookup(ref *sqlparse.ColumnRef) []int { return s.lookupParts(ref.Parts) }
+
+func (s *scope) lookupParts(parts []sqlparse.Ident) []int {
+	last := parts[len(parts)-1]
+	if len(parts) == 1 {
 		return s.find(last.Name)
 	}
-	tables := s.tablesOf(ref.Parts[:len(ref.Parts)-1])
+	tables := s.tablesOf(parts[:len(parts)-1])
 	var found []int
 	for _, t := range tables {
 		for i, c := range s.cols {
@@ -166,9 +197,6 @@ func (s *scope) notFound(ref *sqlparse.ColumnRef) error {
 	qualifier := ref.Parts[:len(ref.Parts)-1]
 	tables := s.tablesOf(qualifier)
 	if len(tables) == 0 {
-		if len(s.find(ref.Parts[0].Name)) > 0 {
-			return withHint(errAt(ref.Span(), "Table '%s' not found", pathText(qualifier)), "%s is a column; fields of a ROW are not supported yet", connector.QuoteName(ref.Parts[0].Name))
-		}
 		return s.tableNotFound(qualifier)
 	}
 	e := errAt(last.Span(), "Column '%s' not found in table '%s'", last.Name, pathText(qualifier))

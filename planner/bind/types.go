@@ -48,13 +48,16 @@ func dataType(n sqlparse.TypeName) (types.Type, error) {
 		}
 		return t.WithNullable(!n.NotNull), nil
 	case *sqlparse.ArrayType:
-		return types.Type{}, notYet(at, "The type ARRAY")
+		parts, err := nestedType(n.Elem)
+		return types.Type{Kind: types.Array, NotNull: n.NotNull, Fields: parts}, err
 	case *sqlparse.MultisetType:
-		return types.Type{}, notYet(at, "The type MULTISET")
+		parts, err := nestedType(n.Elem)
+		return types.Type{Kind: types.Multiset, NotNull: n.NotNull, Fields: parts}, err
 	case *sqlparse.MapType:
-		return types.Type{}, notYet(at, "The type MAP")
+		parts, err := nestedType(n.Key, n.Value)
+		return types.Type{Kind: types.Map, NotNull: n.NotNull, Fields: parts}, err
 	case *sqlparse.RowType:
-		return types.Type{}, notYet(at, "The type ROW")
+		return rowType(n)
 	case *sqlparse.StructuredType:
 		return types.Type{}, notYet(at, "The type STRUCTURED")
 	case *sqlparse.RawType:
