@@ -2,7 +2,8 @@
 //
 // [Splitter] cuts a script into statements, [Parse] makes the tree
 // of one statement, [Print] writes a tree as canonical one-line SQL that parses
-// to an equal tree again. [Walk] visits a tree.
+// to an equal tree again. [Walk] visits a tree. [Tokens] sorts the words of any
+// text, for colours and completion.
 //
 // Every node knows the bytes it was read from ([Node].Span, offsets into the
 // statement's text). Everything that is wrong with a text is an [*Error] with

@@ -172,6 +172,13 @@ func TestPending(t *testing.T) {
 		{"/* a;\n*", OpenComment},
 		{"execute statement set begin insert into t values (1);\n", OpenStatementSet},
 		{"execute statement set begin insert into t values (1); end\n", OpenStatement},
+		{"select 1\\G", OpenNothing},
+		{"select 1\\", OpenStatement},
+		{"select 'a\\G", OpenString},
+		{"execute statement set begin insert\\G", OpenNothing},
+		{"\\d", OpenStatement}, // the line may go on
+		{"\\d 'a\n", OpenNothing},
+		{"begin statement set;\n", OpenNothing},
 	} {
 		var s Splitter
 		s.Feed(c.input)

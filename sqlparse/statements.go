@@ -15,6 +15,7 @@ type Form struct {
 	Why string
 
 	parse func(p *parser, start int) Statement
+	leads [][]string // all ways to write Lead
 }
 
 // Supported reports whether the form can be parsed; else it is refused by name.
@@ -25,11 +26,11 @@ func (f Form) Supported() bool { return f.parse != nil }
 func Forms() []Form { return append([]Form(nil), forms...) }
 
 func can(name, lead, syntax string, parse func(*parser, int) Statement) Form {
-	return Form{Name: name, Lead: lead, Syntax: syntax, parse: parse}
+	return Form{Name: name, Lead: lead, Syntax: syntax, parse: parse, leads: leads(lead)}
 }
 
 func cannot(name, lead, syntax, why string) Form {
-	return Form{Name: name, Lead: lead, Syntax: syntax, Why: why}
+	return Form{Name: name, Lead: lead, Syntax: syntax, Why: why, leads: leads(lead)}
 }
 
 // The reasons that several forms share.
@@ -276,7 +277,7 @@ func (p *parser) notAStatement() {
 	e := &Error{Span: t.span(), Msg: "found " + p.found(t) + ", expected a statement"}
 	var first []string
 	for _, f := range p.forms {
-		for _, words := range leads(f.Lead) {
+		for _, words := range f.leads {
 			first = append(first, words[0])
 		}
 	}
@@ -296,7 +297,7 @@ func (p *parser) notAStatement() {
 func (p *parser) furthest() (behind, next []string) {
 	var refused []string
 	for _, f := range p.forms {
-		for _, words := range leads(f.Lead) {
+		for _, words := range f.leads {
 			n := 0
 			for n < len(words) && (n == 0 && p.tok.kw == words[0] || n > 0 && p.peekIsWord(n, words[n])) {
 				n++

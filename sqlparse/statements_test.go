@@ -64,6 +64,13 @@ func TestForms(t *testing.T) {
 	require.GreaterOrEqual(t, len(names), 85)
 }
 
+func TestLeads(t *testing.T) {
+	require.Equal(t, [][]string{{"CREATE", "TEMPORARY", "SYSTEM", "FUNCTION"}, {"CREATE", "TEMPORARY", "FUNCTION"}, {"CREATE", "FUNCTION"}},
+		leads("CREATE [TEMPORARY [SYSTEM]] FUNCTION"))
+	require.Equal(t, [][]string{{"SHOW", "CREATE", "OR", "ALTER", "X"}, {"SHOW", "CREATE", "X"}}, leads("SHOW CREATE [OR ALTER] X"))
+	require.Equal(t, [][]string{{"DESCRIBE", "JOB"}, {"DESC", "JOB"}}, leads("{DESCRIBE|DESC} JOB"))
+}
+
 func TestNearest(t *testing.T) {
 	words := []string{"Customer", "orders", "id"}
 	require.Equal(t, "Customer", nearest("customer", words))
