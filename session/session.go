@@ -34,6 +34,7 @@ type Session struct {
 	catalogs *catalog.CatalogManager
 	runtime  *exec.Runtime
 	options  *options
+	names    names // for completion
 	journal  sync.Once
 
 	mu      sync.Mutex
@@ -90,6 +91,7 @@ func (s *Session) openJournal() {
 
 // Close cancels the jobs that still run, waits for their hooks, and closes the catalogs.
 func (s *Session) Close() error {
+	s.names.close()
 	return errors.Join(s.runtime.Close(), s.catalogs.Close())
 }
 
@@ -163,6 +165,7 @@ func (s *Session) Execute(ctx context.Context, t Text) (*Result, error) {
 		return nil, s.fail(x, err)
 	}
 	res, err := s.run(ctx, x)
+	s.names.changed()
 	if err != nil {
 		e := s.fail(x, err)
 		// What failed after a cancel failed because of it; a job says itself how it ended.

@@ -1,0 +1,192 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sluice-sql/sluice/catalog"
+)
+
+// names keeps what catalogs have told of their names, for completion. A catalog is asked again when what it
+// said is a second old, or a statement has run since; who waits for the answer no longer than their context
+// allows gets the old one. A lister that hangs, as on a locked file, is one goroutine and is not asked twice.
+// The zero value is ready for use.
+type names struct {
+	mu      sync.Mutex
+	entries map[string]*nameEntry
+	changes int // counts the statements that may have changed names
+	loading sync.WaitGroup
+	ctx     context.Context // of the loaders
+	cancel  context.CancelFunc
+}
+
+type nameEntry struct {
+	value   any
+	at      time.Time
+	changes int
+	pending chan struct{} // closed when the loader ends; nil when none runs
+}
+
+// freshFor is how long names are taken to be true: another process may make tables too.
+const freshFor = time.Second
+
+// loadFor is how long a catalog may take to tell names.
+const loadFor = 3 * time.Second
+
+// changed notes that names may have changed.
+func (n *names) changed() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.changes++
+}
+
+// close ends the loaders and waits for them.
+func (n *names) close() {
+	n.mu.Lock()
+	if n.ctx == nil {
+		n.ctx, n.cancel = context.WithCancel(context.Background())
+	}
+	n.cancel()
+	n.mu.Unlock()
+	n.loading.Wait()
+}
+
+// named returns what load tells, kept under a key. load may be called in another goroutine.
+func named[T any](ctx context.Context, n *names, key string, load func(context.Context) (T, error)) T {
+	n.mu.Lock()
+	if n.ctx == nil {
+		n.ctx, n.cancel = context.WithCancel(context.Background())
+	}
+	if n.entries == nil || len(n.entries) > 10_000 {
+		n.entries = map[string]*nameEntry{}
+	}
+	e := n.entries[key]
+	if e == nil {
+		e = &nameEntry{}
+		n.entries[key] = e
+	}
+	if fresh := !e.at.IsZero() && e.changes == n.changes && time.Since(e.at) < freshFor; !fresh && n.ctx.Err() == nil {
+		if e.pending == nil {
+			done := make(chan struct{})
+			e.pending = done
+			n.loading.Add(1)
+			go func(ctx context.Context, changes int) {
+				defer n.loading.Done()
+				ctx, cancel := context.WithTimeout(ctx, loadFor)
+				defer cancel()
+				value, err := load(ctx)
+				n.mu.Lock()
+				defer n.mu.Unlock()
+				e.pending = nil
+				close(done)
+				if err == nil || errors.Is(err, catalog.ErrDatabaseNotExist) || errors.Is(err, catalog.ErrTableNotExist) {
+					e.value, e.at, e.changes = value, time.Now(), changes
+				}
+			}(n.ctx, n.changes)
+		}
+		pending := e.pending
+		n.mu.Unlock()
+		select {
+		case <-pending:
+		case <-ctx.Done():
+		}
+		n.mu.Lock()
+	}
+	defer n.mu.Unlock()
+	v, _ := e.value.(T)
+	return v
+}
+
+// errClosed is the answer of a catalog that is not open.
+var errClosed = errors.New("the catalog is not open")
+
+// catalogNames returns the names of the catalogs.
+func (s *Session) catalogNames(ctx context.Context) []string {
+	return named(ctx, &s.names, "catalogs", func(context.Context) ([]string, error) { return s.catalogs.ListCatalogs(), nil })
+}
+
+// databaseNames returns the names of an open catalog's databases.
+func (s *Session) databaseNames(ctx context.Context, in string) []string {
+	return named(ctx, &s.names, nameKey("databases", in), func(ctx context.Context) ([]string, error) {
+		c, ok := s.catalogs.Live(in)
+		if !ok {
+			return nil, errClosed
+		}
+		return c.ListDatabases(ctx)
+	})
+}
+
+// tableNames returns the names of the tables and views of an open catalog's database.
+func (s *Session) tableNames(ctx context.Context, in, database string) []string {
+	if database == "" {
+		return nil
+	}
+	stored := named(ctx, &s.names, nameKey("tables", in, database), func(ctx context.Context) ([]string, error) {
+		c, ok := s.catalogs.Live(in)
+		if !ok {
+			return nil, errClosed
+		}
+		return c.ListTables(ctx, database)
+	})
+	own := s.catalogs.ListTemporary(in, database)
+	return append(slices.Clone(stored), own...)
+}
+
+// columnNames returns the columns of a table by the name that is written.
+func (s *Session) columnNames(ctx context.Context, path []string) []completedColumn {
+	if len(path) == 0 || len(path) > 3 {
+		return nil
+	}
+	id := s.catalogs.Identify(path)
+	if t, ok := s.catalogs.TemporaryTable(id); ok {
+		return tableColumns(t)
+	}
+	return named(ctx, &s.names, nameKey("columns", id.Catalog, id.Database, id.Object), func(ctx context.Context) ([]completedColumn, error) {
+		c, ok := s.catalogs.Live(id.Catalog)
+		if !ok {
+			return nil, errClosed
+		}
+		t, err := c.Table(ctx, catalog.ObjectPath{Database: id.Database, Object: id.Object})
+		if err != nil {
+			return nil, err
+		}
+		return tableColumns(t), nil
+	})
+}
+
+func tableColumns(t *catalog.CatalogTable) []completedColumn {
+	var list []completedColumn
+	for _, col := range t.Columns() {
+		list = append(list, completedColumn{name: col.Name, doc: col.Type.String()})
+	}
+	return list
+}
+
+// optionsNamed returns the options of a table by the name that is written.
+func (s *Session) optionsNamed(ctx context.Context, path []string) map[string]string {
+	if len(path) == 0 || len(path) > 3 {
+		return nil
+	}
+	id := s.catalogs.Identify(path)
+	if t, ok := s.catalogs.TemporaryTable(id); ok {
+		return t.Options
+	}
+	return named(ctx, &s.names, nameKey("options", id.Catalog, id.Database, id.Object), func(ctx context.Context) (map[string]string, error) {
+		c, ok := s.catalogs.Live(id.Catalog)
+		if !ok {
+			return nil, errClosed
+		}
+		t, err := c.Table(ctx, catalog.ObjectPath{Database: id.Database, Object: id.Object})
+		if err != nil {
+			return nil, err
+		}
+		return t.Options, nil
+	})
+}
+
+// nameKey makes a key of the cache; no part of a name holds a NUL.
+func nameKey(parts ...string) string { return strings.Join(parts, "\x00") }

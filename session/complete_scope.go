@@ -1,0 +1,694 @@
+package session
+
+import (
+	"strings"
+
+	"github.com/sluice-sql/sluice/expr"
+	"github.com/sluice-sql/sluice/sqlparse"
+)
+
+// hole adds what may stand in a hole of the grammar; n tokens stand before it, the query or statement begins
+// at from.
+func (c *completing) hole(e expectation, from, n int) {
+	switch e.hole {
+	case "expr", "value":
+		c.expression(e, from, n)
+	case "…":
+		if e.form == "EXPLAIN" || !e.inside {
+			return
+		}
+	case "query":
+		if !e.inside {
+			c.words(n, "SELECT", "VALUES", "WITH")
+		} else if e.depth > 0 && c.toks[n-1].text == "(" {
+			c.words(n, "SELECT", "VALUES", "WITH")
+		}
+	case "insert":
+		if !e.inside {
+			c.words(n, "INSERT")
+		}
+	case "type":
+		if !e.inside || c.toks[n-1].text == "<" {
+			c.types(n)
+		} else if endsOperand(c.toks, n-1) || c.toks[n-1].Class == sqlparse.Keyword || c.toks[n-1].text == ">" {
+			c.words(n, "NOT NULL", "COMMENT", "PRIMARY KEY")
+		}
+	case "column":
+		c.targetColumns(n)
+	case "source":
+		c.tables(n)
+	case "table", "view", "name":
+		c.object(e, n)
+	case "database":
+		c.databases(n)
+	case "catalog":
+		c.catalogs("")
+	default:
+		if e.hole[0] == '\'' && !e.inside && len(c.path) == 0 && c.prefix == "" && !c.quoted {
+			c.stringItems()
+		}
+	}
+}
+
+// words adds keywords, of several words the first that is not written yet.
+func (c *completing) words(n int, words ...string) {
+	if len(c.path) > 0 || c.quoted {
+		return
+	}
+	for _, w := range words {
+		first, rest, more := strings.Cut(w, " ")
+		if more && n > 0 && c.toks[n-1].word == first {
+			c.keyword(rest, n)
+		} else {
+			c.keyword(first, n)
+		}
+	}
+}
+
+// object adds the names that a form's table, view or name may be.
+func (c *completing) object(e expectation, n int) {
+	form := e.form
+	word := func(w string) bool { return strings.Contains(" "+form+" ", " "+w+" ") }
+	before := ""
+	if n > 0 {
+		before = c.toks[n-1].word
+	}
+	switch {
+	case e.hole == "name" && (before == "TO" || before == "CONSTRAINT" || form == "WITH"): // a new name
+	case strings.HasPrefix(form, "CREATE ") || strings.HasPrefix(form, "REPLACE "):
+		if !word("CATALOG") {
+			c.places(n, word("DATABASE"))
+		}
+	case word("CATALOG"):
+		c.catalogs("")
+	case word("DATABASE"):
+		c.databases(n)
+	case word("FUNCTION"):
+		if len(c.path) == 0 && !c.quoted {
+			for _, f := range allFunctions() {
+				if !f.operator && hasPrefixFold(f.names[0], c.prefix) {
+					c.add(CompletionItem{Text: c.cased(f.names[0], n), Kind: CompleteFunction, Doc: f.syntax})
+				}
+			}
+		}
+	case form == "SELECT":
+		c.commonTables(n)
+		c.tables(n)
+	default:
+		c.tables(n)
+	}
+}
+
+// catalogs adds the catalogs; more is written behind each.
+func (c *completing) catalogs(more string) {
+	if len(c.path) > 0 {
+		return
+	}
+	for _, name := range c.s.catalogNames(c.ctx) {
+		c.name(name, more, CompleteCatalog, "")
+	}
+}
+
+// databases adds the databases of the current catalog, or of the one that is written, and catalogs that
+// have some.
+func (c *completing) databases(n int) {
+	switch len(c.path) {
+	case 0:
+		for _, name := range c.s.databaseNames(c.ctx, c.s.CurrentCatalog()) {
+			c.name(name, "", CompleteDatabase, "")
+		}
+		c.catalogs(".")
+	case 1:
+		for _, name := range c.s.databaseNames(c.ctx, c.path[0]) {
+			c.name(name, "", CompleteDatabase, "")
+		}
+	}
+}
+
+// places adds what may stand before the dot of a name: catalogs, and databases unless it is a database's.
+func (c *completing) places(n int, ofDatabase bool) {
+	if len(c.path) == 0 && c.prefix == "" {
+		return // a name that is new: nothing is likelier than another
+	}
+	c.catalogs(".")
+	if ofDatabase {
+		return
+	}
+	in := c.s.CurrentCatalog()
+	if len(c.path) == 1 {
+		in = c.path[0]
+	} else if len(c.path) > 1 {
+		return
+	}
+	for _, name := range c.s.databaseNames(c.ctx, in) {
+		c.name(name, ".", CompleteDatabase, "")
+	}
+}
+
+// tables adds tables and views: of the current database, or of what is written before the last dot.
+func (c *completing) tables(n int) {
+	list := func(catalog, database string) {
+		for _, name := range c.s.tableNames(c.ctx, catalog, database) {
+			c.name(name, "", CompleteTable, "")
+		}
+	}
+	switch len(c.path) {
+	case 0:
+		list(c.s.CurrentCatalog(), c.s.CurrentDatabase())
+		for _, name := range c.s.databaseNames(c.ctx, c.s.CurrentCatalog()) {
+			c.name(name, ".", CompleteDatabase, "")
+		}
+		c.catalogs(".")
+	case 1:
+		list(c.s.CurrentCatalog(), c.path[0])
+		for _, name := range c.s.databaseNames(c.ctx, c.path[0]) {
+			c.name(name, ".", CompleteDatabase, "")
+		}
+	case 2:
+		list(c.path[0], c.path[1])
+	}
+}
+
+// types adds the names of data types.
+func (c *completing) types(n int) {
+	if len(c.path) > 0 || c.quoted {
+		return
+	}
+	for _, name := range sqlparse.TypeNames() {
+		if hasPrefixFold(name, c.prefix) {
+			c.add(CompletionItem{Text: c.cased(name, n), Kind: CompleteType})
+		}
+	}
+}
+
+// expression adds what may stand in an expression: an operand, or what comes behind one.
+func (c *completing) expression(e expectation, from, n int) {
+	if !e.inside || n == 0 || !endsOperand(c.toks, n-1) {
+		c.operand(e, from, n)
+		return
+	}
+	if len(c.path) > 0 || c.quoted {
+		return
+	}
+	for _, f := range expr.Functions() { // operators that are words, and have something before them
+		if f.Hidden && f.Syntax != "" && !isKeywordNotation(f.Syntax) {
+			for _, w := range strings.Fields(f.Syntax) {
+				if len(w) > 1 && strings.ToUpper(w) == w && isKeywordNotation(w) {
+					c.keyword(w, n)
+					break
+				}
+			}
+		}
+	}
+	c.words(n, "NOT")
+	if c.openCase(from, n) {
+		c.words(n, "WHEN", "THEN", "ELSE", "END")
+	}
+	if p := c.openParen(n); p > 0 && e.depth > 0 {
+		switch c.toks[p-1].word {
+		case "CAST", "TRY_CAST":
+			c.words(n, "AS")
+		case "OVER":
+			c.words(n, "ORDER BY", "ASC", "DESC")
+		}
+	}
+	if c.toks[n-1].text == ")" {
+		c.words(n, "OVER", "FILTER")
+	}
+}
+
+// openCase reports whether a CASE between the tokens has no END.
+func (c *completing) openCase(from, n int) bool {
+	open := 0
+	for _, t := range c.toks[from:n] {
+		switch t.word {
+		case "CASE":
+			open++
+		case "END":
+			open--
+		}
+	}
+	return open > 0
+}
+
+// openParen returns the innermost parenthesis that is open before token n, or -1.
+func (c *completing) openParen(n int) int {
+	for i := n - 1; i >= 0; i-- {
+		switch {
+		case c.toks[i].text == ")" && c.toks[i].pair >= 0:
+			i = c.toks[i].pair
+		case c.toks[i].text == "(":
+			return i
+		}
+	}
+	return -1
+}
+
+// operand adds columns, functions, and words that begin an operand.
+func (c *completing) operand(e expectation, from, n int) {
+	prev := ""
+	if n > 0 {
+		prev = c.toks[n-1].word
+	}
+	if p := c.openParen(n); prev == "AS" && p > 0 && strings.HasSuffix(c.toks[p-1].word, "CAST") {
+		c.types(n)
+		return
+	}
+	if len(c.path) > 0 {
+		c.columnsOf(n)
+		return
+	}
+	if prev == "IS" {
+		c.words(n, "NOT NULL", "NULL", "TRUE", "FALSE", "UNKNOWN", "DISTINCT FROM")
+		return
+	}
+	if n > 1 && c.toks[n-1].text == "(" && c.toks[n-2].word == "OVER" {
+		c.words(n, "PARTITION BY", "ORDER BY")
+		return
+	}
+	for _, r := range c.relations(n) {
+		for _, col := range r.columns() {
+			c.name(col.name, "", CompleteColumn, col.doc)
+		}
+		if c.prefix != "" {
+			c.name(r.alias, ".", CompleteTable, "")
+		}
+	}
+	if e.form != "SELECT" && e.form != "VALUES" && e.form != "WITH" {
+		c.targetColumns(n)
+	}
+	if c.quoted {
+		return
+	}
+	if prev == "NOT" {
+		c.words(n, "IN", "LIKE", "BETWEEN")
+	}
+	if n > 0 && c.toks[n-1].text == "(" {
+		c.words(n, "SELECT", "DISTINCT")
+	}
+	if prev == "PARTITION" || prev == "ORDER" {
+		c.words(n, "BY")
+	}
+	if prev == "SELECT" {
+		c.words(n, "DISTINCT", "ALL")
+	}
+	c.words(n, "CASE", "NOT", "NULL", "TRUE", "FALSE", "INTERVAL", "EXISTS")
+	if prev == "CASE" {
+		c.words(n, "WHEN")
+	}
+	for _, f := range allFunctions() {
+		if f.operator {
+			continue
+		}
+		for _, name := range f.names {
+			if hasPrefixFold(name, c.prefix) {
+				text := c.cased(name, n)
+				if !bareCall(name) && !strings.HasPrefix(c.rest, "(") {
+					text += "("
+				}
+				c.add(CompletionItem{Text: text, Kind: CompleteFunction, Doc: f.syntax})
+			}
+		}
+	}
+}
+
+// bareCall reports whether a function is called without parentheses.
+func bareCall(name string) bool {
+	if plainWord(name) {
+		return false
+	}
+	_, err := sqlparse.Parse("SELECT " + name)
+	return err == nil
+}
+
+// completedColumn is a column as a candidate.
+type completedColumn struct{ name, doc string }
+
+// relation is a table, view or query that columns can come from.
+type relation struct {
+	alias   string
+	path    []string // of a table: the parts of its name
+	columns func() []completedColumn
+}
+
+// columnsOf adds the columns of what is written before the dot.
+func (c *completing) columnsOf(n int) {
+	for _, r := range c.relations(n) {
+		if r.is(c.path) {
+			for _, col := range r.columns() {
+				c.name(col.name, "", CompleteColumn, col.doc)
+			}
+			return
+		}
+	}
+	if p := c.targetName(n); p != nil && p[len(p)-1] == c.path[len(c.path)-1] {
+		c.targetColumnsNamed(n)
+	}
+}
+
+// is reports whether a qualifier means the relation: its alias, or the end of its name.
+func (r relation) is(path []string) bool {
+	if len(path) == 1 && strings.EqualFold(path[0], r.alias) {
+		return true
+	}
+	if len(path) > len(r.path) {
+		return false
+	}
+	for i, p := range r.path[len(r.path)-len(path):] {
+		if !strings.EqualFold(p, path[i]) {
+			return false
+		}
+	}
+	return len(r.path) > 0 && r.alias == r.path[len(r.path)-1]
+}
+
+// deepest is how deep queries in queries are looked through for their columns.
+const deepest = 8
+
+// relations returns what the columns at token n can come from: the tables of the query around it, then
+// those of the queries around that.
+func (c *completing) relations(n int) []relation {
+	var list []relation
+	// The beginnings of the queries that n is in, innermost last, and the end of each.
+	starts := []int{-1}
+	for i, t := range c.toks[:n] {
+		switch {
+		case t.text == "(":
+			starts = append(starts, -1)
+		case t.text == ")" && len(starts) > 1:
+			starts = starts[:len(starts)-1]
+		case t.word == "SELECT":
+			starts[len(starts)-1] = i
+		}
+	}
+	for i := len(starts) - 1; i >= 0; i-- {
+		if starts[i] >= 0 {
+			list = append(list, c.from(starts[i], 0)...)
+		}
+	}
+	return list
+}
+
+// endOfQuery returns the token that ends the query or clause list that begins at i.
+func (c *completing) endOfQuery(i int) int {
+	for ; i < len(c.toks); i++ {
+		t := &c.toks[i]
+		switch {
+		case t.text == "(":
+			if t.pair < 0 {
+				return len(c.toks)
+			}
+			i = t.pair
+		case t.text == ")", t.word == "UNION", t.word == "INTERSECT", t.word == "EXCEPT", t.word == "MINUS":
+			return i
+		}
+	}
+	return i
+}
+
+// from returns the relations in the FROM of the query whose SELECT is token i.
+func (c *completing) from(i, depth int) []relation {
+	end := c.endOfQuery(i)
+	var list []relation
+	inFrom := false
+	for i++; i < end; i++ {
+		t := &c.toks[i]
+		switch t.word {
+		case "FROM", "JOIN":
+			inFrom = true
+		case "WHERE", "GROUP", "HAVING", "WINDOW", "ORDER", "LIMIT", "OFFSET", "FETCH", "ON", "USING":
+			if t.word != "ON" && t.word != "USING" && inFrom {
+				return list
+			}
+			inFrom = false
+			continue
+		default:
+			if t.text == "(" {
+				if t.pair < 0 {
+					return list
+				}
+				i = t.pair
+				continue
+			}
+			if t.text != "," || !inFrom {
+				continue
+			}
+		}
+		if r, next := c.tableAt(i+1, end, depth); next > i+1 {
+			list = append(list, r)
+			i = next - 1
+		}
+	}
+	return list
+}
+
+// tableAt reads the table, query or call at token i with its alias; next is i when there is none.
+func (c *completing) tableAt(i, end, depth int) (r relation, next int) {
+	switch {
+	case i >= end:
+		return r, i
+	case c.toks[i].text == "(":
+		open := c.toks[i]
+		if open.pair < 0 {
+			return r, i
+		}
+		r.columns = func() []completedColumn { return c.outputs(i+1, depth+1) }
+		next = open.pair + 1
+	case c.toks[i].word == "LATERAL" || c.toks[i].word == "UNNEST" || c.toks[i].word == "TABLE":
+		r.columns = func() []completedColumn { return nil }
+		for next = i; next < end && c.toks[next].text != "("; next++ {
+		}
+		if next >= end || c.toks[next].pair < 0 {
+			return r, i
+		}
+		next = c.toks[next].pair + 1
+	case c.toks[i].name != "":
+		r.path, next = c.nameAt(i, end)
+		if len(r.path) == 0 || c.typed != nil && next == i+1 && &c.toks[i] == c.typed { // is being typed
+			return r, i
+		}
+		r.alias = r.path[len(r.path)-1]
+		path := r.path
+		r.columns = func() []completedColumn { return c.columnsNamed(path, i, depth) }
+	default:
+		return r, i
+	}
+	if next < end && c.toks[next].word == "AS" {
+		next++
+	}
+	if next < end && c.toks[next].name != "" && (c.toks[next].word == "" || plainWord(c.toks[next].word)) {
+		r.alias = c.toks[next].name
+		next++
+		if next < end && c.toks[next].text == "(" && c.toks[next].pair > 0 {
+			names := c.namesIn(next)
+			r.columns = func() []completedColumn { return names }
+			next = c.toks[next].pair + 1
+		}
+	}
+	return r, next
+}
+
+// nameAt reads a name of several parts.
+func (c *completing) nameAt(i, end int) (path []string, next int) {
+	for i < end && c.toks[i].name != "" {
+		path = append(path, c.toks[i].name)
+		i++
+		if i+1 >= end || c.toks[i].text != "." {
+			break
+		}
+		i++
+	}
+	return path, i
+}
+
+// namesIn returns the names in a list in parentheses.
+func (c *completing) namesIn(open int) []completedColumn {
+	var list []completedColumn
+	for i := open + 1; i < c.toks[open].pair; i++ {
+		if (i == open+1 || c.toks[i-1].text == ",") && c.toks[i].name != "" {
+			list = append(list, completedColumn{name: c.toks[i].name})
+		}
+	}
+	return list
+}
+
+// columnsNamed returns the columns of a table or of a common table expression that is seen at token at.
+func (c *completing) columnsNamed(path []string, at, depth int) []completedColumn {
+	if len(path) == 1 && depth < deepest {
+		for _, w := range c.withs(at) {
+			if w.name == path[0] {
+				if w.columns != nil {
+					return w.columns
+				}
+				return c.outputs(w.query, depth+1)
+			}
+		}
+	}
+	return c.s.columnNames(c.ctx, path)
+}
+
+// commonTable is an element of a WITH clause.
+type commonTable struct {
+	name    string
+	columns []completedColumn // as declared, or nil
+	query   int               // where its query begins
+}
+
+// withs returns the common table expressions that token n can name, the nearest first.
+func (c *completing) withs(n int) []commonTable {
+	var list []commonTable
+	for i := n - 1; i >= 0; i-- {
+		t := &c.toks[i]
+		if t.text == ")" && t.pair >= 0 {
+			i = t.pair
+			continue
+		}
+		if t.word != "WITH" {
+			continue
+		}
+		var here []commonTable
+		for j := i + 1; j < n && c.toks[j].name != ""; {
+			w := commonTable{name: c.toks[j].name}
+			j++
+			if j < n && c.toks[j].text == "(" && c.toks[j].pair > j {
+				w.columns = c.namesIn(j)
+				j = c.toks[j].pair + 1
+			}
+			if j+1 >= n || c.toks[j].word != "AS" || c.toks[j+1].text != "(" {
+				break
+			}
+			w.query = j + 2
+			end := c.toks[j+1].pair
+			if end < 0 || end >= n { // n is in it: those before are seen
+				break
+			}
+			here = append(here, w)
+			if j = end + 1; j >= n || c.toks[j].text != "," {
+				break
+			}
+			j++
+		}
+		list = append(list, here...)
+	}
+	return list
+}
+
+// commonTables adds the names of common table expressions.
+func (c *completing) commonTables(n int) {
+	if len(c.path) > 0 {
+		return
+	}
+	for _, w := range c.withs(n) {
+		c.name(w.name, "", CompleteTable, "")
+	}
+}
+
+// outputs returns the columns of the query that begins at token i, as far as they have names.
+func (c *completing) outputs(i, depth int) []completedColumn {
+	if depth > deepest || i >= len(c.toks) {
+		return nil
+	}
+	for i < len(c.toks) && c.toks[i].word != "SELECT" { // behind a WITH of its own
+		switch t := &c.toks[i]; {
+		case t.text == "(" && t.pair > i:
+			i = t.pair + 1
+		case t.text == "(", t.text == ")", t.word == "VALUES":
+			return nil
+		default:
+			i++
+		}
+	}
+	if i >= len(c.toks) {
+		return nil
+	}
+	query, end := i, c.endOfQuery(i)
+	var list []completedColumn
+	item := i + 1
+	if item < end && (c.toks[item].word == "DISTINCT" || c.toks[item].word == "ALL") {
+		item++
+	}
+	for i = item; ; i++ {
+		if i < end && c.toks[i].text == "(" && c.toks[i].pair > i {
+			i = c.toks[i].pair
+			continue
+		}
+		if i < end && c.toks[i].text != "," && c.toks[i].word != "FROM" {
+			continue
+		}
+		if last := i - 1; last >= item {
+			switch {
+			case c.toks[last].text == "*":
+				of, _ := c.nameAt(item, last)
+				for _, r := range c.from(query, depth) {
+					if len(of) == 0 || r.is(of) {
+						list = append(list, r.columns()...)
+					}
+				}
+			case c.toks[last].name != "" && c.toks[last].word != "END":
+				list = append(list, completedColumn{name: c.toks[last].name})
+			}
+		}
+		if i >= end || c.toks[i].word == "FROM" {
+			return list
+		}
+		item = i + 1
+	}
+}
+
+// targetName returns the name of the table that the statement is about: the first behind TABLE, INTO or the
+// like.
+func (c *completing) targetName(n int) []string {
+	for i, t := range c.toks[:n] {
+		switch t.word {
+		case "TABLE", "INTO", "OVERWRITE", "VIEW", "PARTITIONS", "FROM":
+			j := i + 1
+			for j < n && (c.toks[j].word == "IF" || c.toks[j].word == "NOT" || c.toks[j].word == "EXISTS" || c.toks[j].word == "TABLE") {
+				j++
+			}
+			path, _ := c.nameAt(j, n)
+			if len(path) == 0 {
+				return nil
+			}
+			return path
+		}
+	}
+	return nil
+}
+
+// targetColumns adds the columns of the statement's table: those it declares, or else has.
+func (c *completing) targetColumns(n int) {
+	if len(c.path) == 0 {
+		c.targetColumnsNamed(n)
+	}
+}
+
+func (c *completing) targetColumnsNamed(n int) {
+	if c.toks[0].word == "CREATE" || c.toks[0].word == "REPLACE" {
+		for i := range c.toks[:n] {
+			if c.toks[i].text != "(" {
+				continue
+			}
+			end := c.toks[i].pair
+			if end < 0 {
+				end = len(c.toks)
+			}
+			for j := i + 1; j < end; j++ {
+				if c.toks[j].text == "(" && c.toks[j].pair > j {
+					j = c.toks[j].pair
+					continue
+				}
+				first := j == i+1 || c.toks[j-1].text == ","
+				if first && c.toks[j].name != "" && (c.toks[j].word == "" || plainWord(c.toks[j].word)) && &c.toks[j] != c.typed {
+					c.name(c.toks[j].name, "", CompleteColumn, "")
+				}
+			}
+			return
+		}
+		return
+	}
+	if path := c.targetName(n); path != nil {
+		for _, col := range c.s.columnNames(c.ctx, path) {
+			c.name(col.name, "", CompleteColumn, col.doc)
+		}
+	}
+}
