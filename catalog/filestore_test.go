@@ -268,6 +268,7 @@ func TestStoreProcesses(t *testing.T) {
 func FuzzStoreFile(f *testing.F) {
 	f.Add("# comment: \"c\"\ntype: \"jdbc\"\n'a b': 'it''s'\nlong: \"one \\\n  \\ two\n\n  three\"\nplain: x # y\n")
 	f.Add("---\n{}\n")
+	f.Add("a: \t\n\"\n\"'#'\n")
 	f.Fuzz(func(t *testing.T, text string) {
 		properties, comment, err := parseProperties("f", text)
 		if err != nil {

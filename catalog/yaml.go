@@ -174,10 +174,10 @@ func (p *yamlReader) entry(into map[string]string) error {
 	if _, twice := into[key]; twice {
 		return p.fault("the key '%s' stands there twice", key)
 	}
-	p.text = strings.TrimLeft(p.text, " ")
+	p.text = strings.TrimLeft(p.text, " \t")
 	var value string
 	switch {
-	case p.text == "" || p.text[0] == '\n':
+	case p.text == "" || p.text[0] == '\n' || p.text[0] == '#':
 		return p.fault("the key '%s' has no value on its line; an empty one is written \"\"", key)
 	case p.text[0] == '"':
 		value, err = p.quoted(true)
