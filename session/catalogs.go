@@ -34,6 +34,18 @@ func (s *Session) createCatalog(ctx context.Context, st *sqlparse.CreateCatalog)
 	return &Result{Kind: OK}, nil
 }
 
+// catalogStore returns where the definitions of catalogs are kept; nil keeps none.
+func (o *options) catalogStore() (catalog.CatalogStore, error) {
+	if kind, _ := o.get(keyStoreKind); kind != "file" {
+		return nil, nil
+	}
+	dir, _ := o.get(keyStorePath)
+	if dir == "" {
+		return nil, fmt.Errorf("option '%s': there is no home directory to keep catalogs in; name a directory", keyStorePath)
+	}
+	return catalog.NewFileStore(dir), nil
+}
+
 func (s *Session) dropCatalog(st *sqlparse.DropCatalog) (*Result, error) {
 	if err := s.catalogs.DropCatalog(st.Name.Name, st.IfExists); err != nil {
 		return nil, err

@@ -84,7 +84,8 @@ func (s *Session) fail(x *execution, err error) *Error {
 		if e.Canceled {
 			e.Msg = "canceled" + run.Detail
 		}
-		switch at = spanOf(run.Span); {
+		at = s.placeOf(x, run.Span, e)
+		switch {
 		case at != noPlace || run.Span.Source != 0 || e.Canceled:
 		case run.Column != "":
 			at = locateColumn(x.stmt, run.Column)
@@ -96,7 +97,8 @@ func (s *Session) fail(x *execution, err error) *Error {
 	case errors.As(err, &parse):
 		e.Msg, e.Hint, at = parse.Msg, parse.Hint, parse.Span
 	case errors.As(err, &value):
-		e.Msg, e.Hint, at = value.Msg, value.Hint, spanOf(value.Span)
+		e.Msg, e.Hint = value.Msg, value.Hint
+		at = s.placeOf(x, value.Span, e)
 	case errors.As(err, &named):
 		e.Msg, e.Hint, at = named.Msg, named.Hint, locateName(x.stmt, named)
 	case errors.As(err, &column):
@@ -168,10 +170,36 @@ func nameOnce(e *exec.Error, id connector.ObjectIdentifier) string {
 	return e.Msg
 }
 
-// spanOf returns the place of an expression in the statement's text; the text of a view is not shown.
-func spanOf(at expr.Span) sqlparse.Span {
-	if at.Source != 0 || at.End == 0 {
+// placeOf returns the place of an expression in the statement's text. One in the text of a view is where
+// the statement reads the view, and the message names the view.
+func (s *Session) placeOf(x *execution, at expr.Span, e *Error) sqlparse.Span {
+	if at.End == 0 {
 		return noPlace
 	}
-	return sqlparse.Span{Start: int(at.Start), End: int(at.End)}
+	if at.Source == 0 {
+		return sqlparse.Span{Start: int(at.Start), End: int(at.End)}
+	}
+	if int(at.Source) >= len(x.texts) {
+		return noPlace
+	}
+	text := x.texts[at.Source]
+	e.Msg = strings.ToUpper(text.Name[:1]) + text.Name[1:] + ": " + e.Msg
+	if int(at.End) <= len(text.SQL) {
+		e.Msg += ", in " + snippet(text.SQL[at.Start:at.End])
+	}
+	for _, n := range objectNames(x.stmt) {
+		if n.level == 2 && n.read && strings.HasSuffix(text.Name, " "+s.identify(sqlparse.ObjectName{Parts: n.parts}).String()) {
+			return n.span()
+		}
+	}
+	return noPlace
+}
+
+// snippet is a piece of SQL for a message: on one line, and not long.
+func snippet(sql string) string {
+	sql = strings.Join(strings.Fields(sql), " ")
+	if r := []rune(sql); len(r) > 60 {
+		return string(r[:59]) + "…"
+	}
+	return sql
 }

@@ -14,7 +14,7 @@ func (s *Session) insert(ctx context.Context, x *execution, st *sqlparse.Insert)
 	if err != nil {
 		return nil, err
 	}
-	return s.write(ctx, plan)
+	return s.write(ctx, x, plan)
 }
 
 func (s *Session) createTableAs(ctx context.Context, x *execution, st *sqlparse.CreateTable) (*Result, error) {
@@ -25,7 +25,7 @@ func (s *Session) createTableAs(ctx context.Context, x *execution, st *sqlparse.
 	if plan.Exists {
 		return &Result{Kind: Notice, Message: alreadyExists(plan.Target)}, nil
 	}
-	res, err := s.write(ctx, plan)
+	res, err := s.write(ctx, x, plan)
 	if st.IfNotExists && errors.Is(err, catalog.ErrTableAlreadyExist) {
 		// Another session was faster between planning and the commit. Nothing of ours is left.
 		return &Result{Kind: Notice, Message: alreadyExists(plan.Target)}, nil
@@ -34,8 +34,8 @@ func (s *Session) createTableAs(ctx context.Context, x *execution, st *sqlparse.
 }
 
 // write runs the job of an INSERT or CREATE TABLE AS to its end.
-func (s *Session) write(ctx context.Context, plan *planner.Plan) (*Result, error) {
-	j, err := s.submit(ctx, plan)
+func (s *Session) write(ctx context.Context, x *execution, plan *planner.Plan) (*Result, error) {
+	j, err := s.submit(ctx, x, plan)
 	if err != nil {
 		return nil, err
 	}

@@ -34,11 +34,12 @@ func (s *Session) plannerEnv(x *execution) *planner.Env {
 }
 
 // submit sends a plan down the one road to running it: graph, bytes, runtime.
-func (s *Session) submit(ctx context.Context, plan *planner.Plan) (*exec.Job, error) {
+func (s *Session) submit(ctx context.Context, x *execution, plan *planner.Plan) (*exec.Job, error) {
 	g, err := plan.Graph()
 	if err != nil {
 		return nil, err
 	}
+	x.texts = g.Texts
 	if len(g.Hooks) > 0 {
 		s.openJournal()
 	}

@@ -13,7 +13,7 @@ func (s *Session) query(ctx context.Context, x *execution, st *sqlparse.QuerySta
 	if err != nil {
 		return nil, err
 	}
-	j, err := s.submit(ctx, plan)
+	j, err := s.submit(ctx, x, plan)
 	if err != nil {
 		return nil, err
 	}

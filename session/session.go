@@ -59,6 +59,9 @@ func New(cfg Config) (*Session, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the default catalog: %w", err)
 	}
+	if m.Store, err = s.options.catalogStore(); err != nil {
+		return nil, errors.Join(err, m.Close())
+	}
 	s.catalogs = m
 	s.runtime = &exec.Runtime{Registry: s.registry, Live: m.Live}
 	m.OnOpen = func(ctx context.Context, name string, c catalog.Catalog) {
@@ -138,6 +141,8 @@ type execution struct {
 	stmt sqlparse.Statement
 	// masked is text with its secrets masked at equal length, for whatever is shown or kept.
 	masked Text
+	// texts are those that places of the job's errors are in: the statement, then those of views.
+	texts []Text
 	// secrets are values of this statement that must not be shown.
 	secrets []string
 }

@@ -67,7 +67,7 @@ func families() []family {
 			{form: "ALTER TABLE", refusal: "ALTER TABLE is not supported yet"}, {form: "DROP TABLE", run: on((*Session).dropTable)},
 		}},
 		{"CREATE VIEW v AS SELECT …", "name a query; ALTER VIEW, DROP VIEW", []statement{
-			{form: "CREATE VIEW", refusal: "CREATE VIEW is not supported yet"}, {form: "ALTER VIEW", refusal: "ALTER VIEW is not supported yet"},
+			{form: "CREATE VIEW", run: text((*Session).createView)}, {form: "ALTER VIEW", run: text((*Session).alterView)},
 			{form: "DROP VIEW", run: on((*Session).dropView)},
 		}},
 		{"INSERT INTO t SELECT … / VALUES …", "add rows, all or nothing", []statement{

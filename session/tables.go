@@ -117,7 +117,7 @@ func (s *Session) drop(ctx context.Context, name sqlparse.ObjectName, kind catal
 			if hint == "" {
 				return &Result{Kind: OK}, nil
 			}
-			return &Result{Kind: Notice, Message: hint}, nil
+			return &Result{Kind: Notice, Message: strings.Replace(hint, "it", id.String(), 1)}, nil
 		}
 		return nil, &sqlparse.Error{Span: name.Last().Span(), Msg: fmt.Sprintf("%s with identifier '%s' does not exist.", what, id), Hint: hint}
 	}

@@ -12,22 +12,42 @@ import (
 	"github.com/sluice-sql/sluice/sqlparse"
 )
 
-// rename gives a table or view another name in its database.
-func (s *Session) rename(ctx context.Context, c catalog.Catalog, id connector.ObjectIdentifier, to sqlparse.ObjectName) (*Result, error) {
-	if err := planner.CheckName(to.Last(), "table"); err != nil {
+// createView makes a view, or a temporary one. The planner binds its query once and refuses what the
+// catalog cannot store.
+func (s *Session) createView(ctx context.Context, x *execution, st *sqlparse.CreateView) (*Result, error) {
+	id, view, err := planner.CreateView(ctx, st, s.plannerEnv(x))
+	if err != nil {
 		return nil, err
 	}
-	target := id
-	target.Object = to.Last().Name
-	if len(to.Parts) > 1 {
-		if named := s.identifyPermanent(to); named != target {
-			return nil, &sqlparse.Error{Span: to.Span(), Msg: fmt.Sprintf("RENAME TO cannot move %s to another database", id),
-				Hint: "CREATE TABLE … AS SELECT makes a copy there"}
-		}
+	return s.create(ctx, id, view, st.Temporary, st.IfNotExists)
+}
+
+// alterView renames a view or gives it another query.
+func (s *Session) alterView(ctx context.Context, x *execution, st *sqlparse.AlterView) (*Result, error) {
+	id, old, view, err := planner.AlterView(ctx, st, s.plannerEnv(x))
+	if err != nil {
+		return nil, err
 	}
-	err := c.RenameTable(ctx, catalog.ObjectPath{Database: id.Database, Object: id.Object}, target.Object)
+	c, err := s.catalogs.Catalog(ctx, id.Catalog)
+	if err != nil {
+		return nil, err
+	}
+	if st.RenameTo != nil {
+		return s.rename(ctx, c, id, st.RenameTo.Last())
+	}
+	changes := []catalog.TableChange{{Kind: catalog.ModifyQuery}}
+	if err := c.AlterTable(ctx, catalog.ObjectPath{Database: id.Database, Object: id.Object}, old, view, changes); err != nil {
+		return nil, err
+	}
+	return &Result{Kind: OK}, nil
+}
+
+// rename gives a table or view another name in its database; the planner has checked it.
+func (s *Session) rename(ctx context.Context, c catalog.Catalog, id connector.ObjectIdentifier, to sqlparse.Ident) (*Result, error) {
+	err := c.RenameTable(ctx, catalog.ObjectPath{Database: id.Database, Object: id.Object}, to.Name)
 	if errors.Is(err, catalog.ErrTableAlreadyExist) {
-		return nil, refuse(to.Last().Span(), "%s", alreadyExists(target))
+		id.Object = to.Name
+		return nil, refuse(to.Span(), "%s", alreadyExists(id))
 	}
 	if err != nil {
 		return nil, err
