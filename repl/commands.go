@@ -30,7 +30,7 @@ func Commands() []Command {
 		{`\d+ name`, "SHOW CREATE TABLE name, or VIEW", showCreate},
 		{`\dt [pattern]`, "SHOW TABLES LIKE 'pattern'", showLike("SHOW TABLES")},
 		{`\dv [pattern]`, "SHOW VIEWS LIKE 'pattern'", showLike("SHOW VIEWS")},
-		{`\df [pattern]`, "SHOW FUNCTIONS LIKE 'pattern'", showLike("SHOW FUNCTIONS")},
+		{`\df [pattern]`, "SHOW FUNCTIONS ILIKE 'pattern'", showLike("SHOW FUNCTIONS")},
 		{`\dn [pattern]`, "SHOW DATABASES LIKE 'pattern'", showLike("SHOW DATABASES")},
 		{`\l [pattern]`, "SHOW CATALOGS LIKE 'pattern'", showLike("SHOW CATALOGS")},
 		{`\c name`, "USE a database, or USE CATALOG", useName},
@@ -248,19 +248,23 @@ func lastDot(arg string) int {
 
 // showLike is a SHOW with an optional pattern, behind the name of what to look in.
 func showLike(show string) func(context.Context, *shell, string) (string, error) {
+	like := " LIKE "
+	if show == "SHOW FUNCTIONS" { // whose case means nothing
+		like = " ILIKE "
+	}
 	return func(_ context.Context, _ *shell, arg string) (string, error) {
 		if arg == "" {
 			return show, nil
 		}
 		at := lastDot(arg)
 		if at < 0 {
-			return show + " LIKE " + pattern(arg), nil
+			return show + like + pattern(arg), nil
 		}
 		from, err := checked(show+" FROM", arg[:at], show)
 		if err != nil || arg[at+1:] == "" {
 			return from, err
 		}
-		return from + " LIKE " + pattern(arg[at+1:]), nil
+		return from + like + pattern(arg[at+1:]), nil
 	}
 }
 

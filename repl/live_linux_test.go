@@ -56,10 +56,9 @@ func openSQLite(t *testing.T, file string) *sql.DB {
 	return db
 }
 
-// startLive starts a shell on real files: i has a view that never ends and one whose pairs would take
-// days; o has a table of three rows.
-func startLive(t *testing.T) (s *terminal, dir string) {
-	dir = t.TempDir()
+// liveFolder makes the files of a real shell.
+func liveFolder(t *testing.T) string {
+	dir := t.TempDir()
 	in, out := openSQLite(t, filepath.Join(dir, "src.db")), openSQLite(t, filepath.Join(dir, "dst.db"))
 	_, err := in.Exec(`CREATE VIEW endless AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x FROM c;
 		CREATE VIEW million AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 1000000) SELECT x FROM c`)
@@ -68,6 +67,13 @@ func startLive(t *testing.T) (s *terminal, dir string) {
 	_, err = out.Exec(`CREATE TABLE kept (x INT); INSERT INTO kept VALUES (1), (2), (3)`)
 	require.NoError(t, err)
 	require.NoError(t, out.Close())
+	return dir
+}
+
+// startLive starts a shell on real files: i has a view that never ends and one whose pairs would take
+// days; o has a table of three rows.
+func startLive(t *testing.T) (s *terminal, dir string) {
+	dir = liveFolder(t)
 	s = startShell(t, "SLUICE_TEST_LIVE="+dir)
 	s.expect("Sluice SQL> ")
 	return s, dir

@@ -140,6 +140,7 @@ func TestInit(t *testing.T) {
 		"EXPLAIN SELECT 1":                                  "EXPLAIN cannot stand in an init file: it prints rows\n",
 		"HELP":                                              "HELP cannot stand in an init file: it prints rows\n",
 		"\n  nonsense":                                      "bad.sql:2:3: found \"nonsense\", expected a statement\n",
+		"SET 'sluice.on-error' = 'continue'; CREATE TABLE t (x INT); CREATE TABLE t (x INT); CREATE TABLE u (x INT)": "already exist",
 	} {
 		require.NoError(t, os.WriteFile("bad.sql", []byte(sql), 0o666))
 		code, out, errs, _ := init("bad.sql")
