@@ -30,7 +30,7 @@ type layout struct {
 
 // cutsValue reports whether a value that is too wide is cut.
 func (l *layout) cutsValue(t types.Type) bool {
-	return l.terminal && l.query && (t.IsString() || t.IsBinary())
+	return l.terminal && l.query && (t.IsString() || t.IsBinary() || t.IsNested())
 }
 
 // cutter is a printer that may cut values.

@@ -61,6 +61,29 @@ func table(t *testing.T, name string) (types.Schema, *column.Batch) {
 			b.Cols[1].AppendI64(int64(i))
 			b.N++
 		}
+	case "nested":
+		text, number := types.String(), types.Of(types.Int)
+		add("list", types.ArrayOf(text))
+		add("map", types.MapOf(number, text))
+		add("row", types.RowOf(types.Field{Name: "a", Type: number}, types.Field{Name: "b\n", Type: types.ArrayOf(number)}))
+		b = column.NewBatch(s.Types(), 2)
+		list, m, row := b.Cols[0], b.Cols[1], b.Cols[2]
+		list.Children[0].AppendString("tab\t\"\x1b")
+		list.Children[0].AppendNull()
+		list.EndRow()
+		for i := range 2 {
+			m.Children[0].AppendI64(int64(i))
+			m.Children[1].AppendString("x,y")
+		}
+		m.EndRow()
+		row.Children[0].AppendI64(7)
+		row.Children[1].Children[0].AppendI64(8)
+		row.Children[1].EndRow()
+		row.EndRow()
+		for _, c := range b.Cols {
+			c.AppendNull()
+		}
+		b.N = 2
 	case "missing":
 		add("name", types.String())
 		add("key", types.String())

@@ -11,8 +11,9 @@ import (
 
 // jsonPrinter prints one object a row, one row a line. Numbers are JSON numbers with all their digits
 // (readers that keep a number in a double may round them), NaN and the infinities are strings, since
-// JSON has no such number; bytes are base64; dates, times and intervals are text as in CAST. Columns of
-// one name are printed each.
+// JSON has no such number; bytes are base64; dates, times and intervals are text as in CAST. An ARRAY is an
+// array, a ROW an object, and so are a MAP and a MULTISET, whose keys are text. Columns of one name are
+// printed each.
 type jsonPrinter struct {
 	layout
 	keys    [][]byte // `{"a":` and `,"b":`
@@ -73,10 +74,48 @@ func (p *jsonPrinter) value(v *column.Vector, i int) {
 		p.line = append(p.line, '"')
 		p.line = base64.StdEncoding.AppendEncode(p.line, v.Value(i))
 		p.line = append(p.line, '"')
+	case t.IsNested():
+		p.nested(v, i)
 	default:
 		p.scratch = column.AppendText(p.scratch[:0], v, i, p.zone)
 		p.line = p.text(p.line, p.scratch)
 	}
+}
+
+// nested appends a value that is made of others.
+func (p *jsonPrinter) nested(v *column.Vector, i int) {
+	if v.Type.Kind == types.Row {
+		p.line = append(p.line, '{')
+		for c, f := range v.Type.Fields {
+			if c > 0 {
+				p.line = append(p.line, ',')
+			}
+			p.line = append(p.text(p.line, []byte(f.Name)), ':')
+			p.value(v.Children[c], i)
+		}
+		p.line = append(p.line, '}')
+		return
+	}
+	ends := "{}"
+	if v.Type.Kind == types.Array {
+		ends = "[]"
+	}
+	p.line = append(p.line, ends[0])
+	from, to := v.Elements(i)
+	for e := from; e < to; e++ {
+		if e > from {
+			p.line = append(p.line, ',')
+		}
+		if keys := v.Children[0]; v.Type.Kind != types.Array {
+			p.scratch = append(p.scratch[:0], "NULL"...)
+			if !keys.IsNull(e) {
+				p.scratch = column.AppendText(p.scratch[:0], keys, e, p.zone)
+			}
+			p.line = append(p.text(p.line, p.scratch), ':')
+		}
+		p.value(v.Children[len(v.Children)-1], e)
+	}
+	p.line = append(p.line, ends[1])
 }
 
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

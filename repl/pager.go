@@ -216,7 +216,9 @@ func (sh *shell) page(ctx context.Context, command string, f *os.File) error {
 	_, _ = sh.screen.out.WriteString(pasteOff)
 	defer func() { _, _ = sh.screen.out.WriteString(pasteOn) }()
 
-	signal.Reset(syscall.SIGPIPE) // a command inherits what is ignored, and a pipeline needs the signal
+	// A command inherits what is ignored, and a pipeline needs the signal.
+	pipes := make(chan os.Signal, 1)
+	signal.Notify(pipes, syscall.SIGPIPE)
 	err = cmd.Start()
 	signal.Ignore(syscall.SIGPIPE)
 	if err != nil {

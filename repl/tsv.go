@@ -37,6 +37,9 @@ func (p *tsvPrinter) batch(b *column.Batch) error {
 				p.line = append(p.line, `\N`...)
 			case v.Type.IsString():
 				p.text(v.Value(row))
+			case v.Type.IsNested(): // texts may be in it
+				p.scratch = column.AppendText(p.scratch[:0], v, row, p.zone)
+				p.text(p.scratch)
 			default: // has nothing to escape
 				p.line = column.AppendText(p.line, v, row, p.zone)
 			}
