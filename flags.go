@@ -175,7 +175,7 @@ func parse(args []string, stdout, stderr io.Writer) (a arguments, code int, done
 		}
 	}
 	fail := func(format string, args ...any) (arguments, int, bool) {
-		fmt.Fprintf(stderr, "sluice: "+format+"\nsluice --help says more.\n", args...)
+		complain(stderr, "sluice: "+format+"\nsluice --help says more.\n", args...)
 		return arguments{}, 2, true
 	}
 	if err := set.Parse(args); err != nil {

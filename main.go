@@ -59,7 +59,7 @@ func start(args []string, stdin, stdout, stderr *os.File) int {
 	}
 	s, err := session.New(session.Config{Env: env, Catalogs: catalogs(), Connectors: connectors(), Options: a.options})
 	if err != nil {
-		fmt.Fprintf(stderr, "sluice: %v\n", err)
+		complain(stderr, "sluice: %v\n", err)
 		return 2
 	}
 	cfg := repl.Config{Session: s, Screen: screen, History: history(env.StateDir), Version: version}
@@ -67,7 +67,7 @@ func start(args []string, stdin, stdout, stderr *os.File) int {
 		cfg.History = *a.history
 	}
 	ctx := context.Background()
-	code = initialise(ctx, a, cfg)
+	code = initialise(ctx, a, cfg, stderr)
 	if code == 0 {
 		code = openFiles(ctx, s, a.catalogs, stderr)
 	}
@@ -75,7 +75,7 @@ func start(args []string, stdin, stdout, stderr *os.File) int {
 		code = serve(ctx, a, cfg)
 	}
 	if err := s.Close(); err != nil {
-		fmt.Fprintf(stderr, "sluice: %v\n", err)
+		complain(stderr, "sluice: %v\n", err)
 		code = max(code, 1)
 	}
 	return code
@@ -83,7 +83,7 @@ func start(args []string, stdin, stdout, stderr *os.File) int {
 
 // initialise runs the init files: the user's own, which greets nobody but a user, and those of the command
 // line. What the command line says of an option stands against them.
-func initialise(ctx context.Context, a arguments, cfg repl.Config) int {
+func initialise(ctx context.Context, a arguments, cfg repl.Config, stderr io.Writer) int {
 	given := map[string]string{}
 	for key := range a.options {
 		given[key] = cfg.Session.Option(key)
@@ -108,7 +108,7 @@ func initialise(ctx context.Context, a arguments, cfg repl.Config) int {
 			continue
 		}
 		if _, err := cfg.Session.Execute(ctx, session.Text{SQL: "SET " + quote(key) + " = " + quote(a.options[key])}); err != nil {
-			fmt.Fprintf(os.Stderr, "sluice: -D %s: %v\n", key, err)
+			complain(stderr, "sluice: -D %s: %v\n", key, err)
 			return 2
 		}
 	}
@@ -157,10 +157,11 @@ func history(stateDir string) string {
 // openFiles opens SQLite files as catalogs named by their stems; the last one becomes current. Their tables
 // are listed so that what is no SQLite file is found out now, and by SQLite.
 func openFiles(ctx context.Context, s *session.Session, paths []string, stderr io.Writer) int {
+	var names []string // opened so far
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
-			fmt.Fprintf(stderr, "sluice: cannot open %s: %v\n", path, errors.Unwrap(err))
+			complain(stderr, "sluice: cannot open %s: %v\nhint: an empty file is a new database: touch FILE.db makes one\n", path, errors.Unwrap(err))
 			return 2
 		}
 		extension := filepath.Ext(path)
@@ -174,15 +175,24 @@ func openFiles(ctx context.Context, s *session.Session, paths []string, stderr i
 		}
 		for _, sql := range open {
 			if _, err := s.Execute(ctx, session.Text{SQL: sql}); err != nil {
-				fmt.Fprintf(stderr, "sluice: open %s: %v\n", path, err)
-				if extension != ".db" && extension != ".sqlite" {
-					fmt.Fprintf(stderr, "hint: if it is a script, sluice -f %s runs it\n", path)
+				complain(stderr, "sluice: open %s: %v\n", path, err)
+				switch {
+				case slices.Contains(names, name):
+					complain(stderr, "hint: catalogs are named after their files, and two cannot have one name; in the shell CREATE CATALOG opens a file by any name\n")
+				case extension != ".db" && extension != ".sqlite":
+					complain(stderr, "hint: if it is a script, sluice -f %s runs it\n", path)
 				}
 				return 1
 			}
 		}
+		names = append(names, name)
 	}
 	return 0
+}
+
+// complain prints to standard error what may hold names and errors of any kind.
+func complain(stderr io.Writer, format string, args ...any) {
+	fmt.Fprint(stderr, repl.Visible(fmt.Sprintf(format, args...)))
 }
 
 // stateDir is where journals are kept; "" when there is no home to keep them in.

@@ -141,6 +141,134 @@ func TestMemoryBudget(t *testing.T) {
 	}
 }
 
+// runStart runs the program with nothing to read.
+func runStart(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	dir := t.TempDir()
+	in, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	defer in.Close()
+	out, err := os.Create(filepath.Join(dir, "out"))
+	require.NoError(t, err)
+	defer out.Close()
+	diag, err := os.Create(filepath.Join(dir, "err"))
+	require.NoError(t, err)
+	defer diag.Close()
+	code = start(args, in, out, diag)
+	o, err := os.ReadFile(out.Name())
+	require.NoError(t, err)
+	e, err := os.ReadFile(diag.Name())
+	require.NoError(t, err)
+	return code, string(o), string(e)
+}
+
+// inFolder makes an empty folder the current one, and the home of state and configuration.
+func inFolder(t *testing.T, files map[string]string) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("XDG_STATE_HOME", filepath.Join(dir, "state"))
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "config"))
+	for name, text := range files {
+		require.NoError(t, os.MkdirAll(filepath.Dir(name), 0o777))
+		require.NoError(t, os.WriteFile(name, []byte(text), 0o666))
+	}
+}
+
+// Init files come first, the command line stands against them, and databases are opened last. The user's own
+// is for terminals only.
+func TestInitFiles(t *testing.T) {
+	inFolder(t, map[string]string{
+		"config/sluice/init.sql": "SET 'sluice.format' = 'json';",
+		"a.sql":                  "SET 'sluice.format' = 'csv'; SET 'sluice.max-rows' = '7'; CREATE DATABASE d; USE d;",
+		"b.sql":                  "CREATE TABLE t (x INT);",
+		"bad.sql":                "CREATE TABLE t (x INT);\nINSERT INTO t VALUES (1);",
+		"shop.db":                "",
+	})
+	code, out, errs := runStart(t, "-i", "a.sql", "--init", "b.sql", "-c", "SHOW TABLES; SET 'sluice.max-rows'")
+	require.Zero(t, code, errs)
+	require.Contains(t, out, "table name\nt\n")
+	require.Contains(t, out, "sluice.max-rows,7,")
+	code, out, errs = runStart(t, "-i", "a.sql", "--format", "json", "-D", "sluice.max-rows=9", "shop.db", "-c", "SHOW CURRENT CATALOG; SET 'sluice.max-rows'")
+	require.Zero(t, code, errs)
+	require.Contains(t, out, "{\"current catalog name\":\"shop\"}\n")
+	require.Contains(t, out, "\"value\":\"9\"")
+	code, out, errs = runStart(t, "-i", "bad.sql", "-c", "SELECT 1")
+	require.Equal(t, 1, code)
+	require.Empty(t, out)
+	require.Contains(t, errs, "bad.sql:2:1: INSERT INTO cannot stand in an init file: it runs a job\n")
+	code, _, errs = runStart(t, "-i", "nosuch.sql", "-c", "SELECT 1")
+	require.Equal(t, 1, code)
+	require.Equal(t, "[ERROR] Cannot read the script nosuch.sql: no such file or directory\n", errs)
+	code, _, errs = runStart(t, "-D", "sluice.formt=csv", "-c", "SELECT 1")
+	require.Equal(t, 2, code)
+	require.Contains(t, errs, "did you mean 'sluice.format'?")
+}
+
+// Several scripts are one: an error ends all of them, or none with --on-error continue.
+func TestSeveralScripts(t *testing.T) {
+	inFolder(t, map[string]string{
+		"a.sql": "VALUES (1); SELECT nosuch; VALUES (2);",
+		"b.sql": "VALUES (3); QUIT; VALUES (4);",
+		"c.sql": "VALUES (5)",
+	})
+	for _, c := range []struct {
+		args []string
+		code int
+		out  string
+		err  string
+	}{
+		{[]string{"-f", "b.sql", "-f", "c.sql"}, 0, "3 5 ", ""},
+		{[]string{"-f", "a.sql", "-f", "b.sql"}, 1, "1 ", "a.sql:1:20: "},
+		{[]string{"-f", "a.sql", "-f", "nosuch.sql", "-f", "b.sql", "-f", "c.sql", "--on-error=continue"}, 1, "1 2 3 5 ", "[INFO] 1 statement of 3 failed.\n[ERROR] Cannot read the script nosuch.sql: no such file or directory\n"},
+		{[]string{"-c", "VALUES (1); nonsense", "-c", "VALUES (2)"}, 1, "1 ", "<command>:1:13: "},
+		{[]string{"-c", "VALUES (1); nonsense; VALUES (2)", "-c", "VALUES (3)", "--on-error", "continue"}, 1, "1 2 3 ", "[INFO] 1 statement of 3 failed.\n"},
+		{[]string{"-c", "SELECT 'open", "-c", "VALUES (3)", "--on-error", "continue"}, 1, "3 ", "[INFO] 1 statement of 1 failed.\n"},
+	} {
+		code, out, errs := runStart(t, append(c.args, "--format", "tsv")...)
+		require.Equal(t, c.code, code, c.args)
+		require.Equal(t, c.out, strings.ReplaceAll(strings.ReplaceAll(out, "EXPR$0\n", ""), "\n", " "), c.args)
+		require.Contains(t, errs, c.err, c.args)
+	}
+	code, out, errs := runStart(t, "--output", "rows.csv", "--format", "csv", "-c", "VALUES (1), (2)")
+	require.Zero(t, code, errs)
+	require.Empty(t, out)
+	rows, err := os.ReadFile("rows.csv")
+	require.NoError(t, err)
+	require.Equal(t, "EXPR$0\n1\n2\n", string(rows))
+}
+
+// Files are opened whatever they are called, under a name that SQL can say; what cannot be is refused with
+// what to do, and nothing of a name reaches the terminal raw.
+func TestOddDatabases(t *testing.T) {
+	inFolder(t, map[string]string{
+		"it's a \"b\" `c`.db": "", "semi;colon.db": "", " blank .db": "", "100%25.db": "", "#h.sqlite3": "", "no.db": "hello\n", "d/shop.db": "", "shop.db": "", "-.db": "",
+	})
+	for _, file := range []string{"it's a \"b\" `c`.db", "semi;colon.db", " blank .db", "100%25.db", "#h.sqlite3", "./-.db", "d"} {
+		code, out, errs := runStart(t, file, "--format", "tsv", "-c", "CREATE TABLE t (x INT); INSERT INTO t VALUES (1); SELECT * FROM t; SHOW CURRENT CATALOG")
+		if file == "d" {
+			file = "d.d"
+		}
+		require.Zero(t, code, errs)
+		name := filepath.Base(file)
+		require.Equal(t, "x\n1\ncurrent catalog name\n"+strings.TrimSuffix(name, filepath.Ext(name))+"\n", out)
+	}
+	for _, c := range []struct {
+		files []string
+		code  int
+		err   string
+	}{
+		{[]string{"no\x1bsuch.db"}, 2, "sluice: cannot open no␛such.db: no such file or directory\nhint: an empty file is a new database: touch FILE.db makes one\n"},
+		{[]string{"no.db"}, 1, "no.db: the file is not a SQLite database\n"},
+		{[]string{"shop.db", "d/shop.db"}, 1, "sluice: open d/shop.db: Catalog shop already exists.\nhint: catalogs are named after their files, and two cannot have one name; in the shell CREATE CATALOG opens a file by any name\n"},
+	} {
+		code, out, errs := runStart(t, append(c.files, "-c", "SELECT 1")...)
+		require.Equal(t, c.code, code)
+		require.Empty(t, out)
+		require.Contains(t, errs, c.err)
+	}
+}
+
 // A script given in the place of a database is refused at once, whatever else is to be done.
 func TestScriptAsDatabase(t *testing.T) {
 	dir := t.TempDir()
@@ -149,19 +277,8 @@ func TestScriptAsDatabase(t *testing.T) {
 	require.NoError(t, os.WriteFile(script, []byte("SELECT 1;\n"), 0o666))
 	require.NoError(t, os.WriteFile(empty, nil, 0o666))
 	run := func(args ...string) (code int, stderr string) {
-		in, err := os.Open(os.DevNull)
-		require.NoError(t, err)
-		defer in.Close()
-		out, err := os.Create(filepath.Join(dir, "out"))
-		require.NoError(t, err)
-		defer out.Close()
-		diag, err := os.Create(filepath.Join(dir, "err"))
-		require.NoError(t, err)
-		defer diag.Close()
-		code = start(args, in, out, diag)
-		text, err := os.ReadFile(diag.Name())
-		require.NoError(t, err)
-		return code, string(text)
+		code, _, stderr = runStart(t, args...)
+		return code, stderr
 	}
 	code, stderr := run(script, "-c", "SELECT 1")
 	require.Equal(t, 1, code)

@@ -23,6 +23,9 @@ type Config struct {
 	Version string
 }
 
+// Visible returns a text as a terminal may be given it: names and errors in it cannot move the cursor.
+func Visible(text string) string { return visible(text) }
+
 // Exit codes, besides 128 + a signal's number.
 const (
 	exitOK     = 0

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// converse runs the program on a terminal of its own, types the keys once it shows the prompt, and returns
+// all that the terminal has shown.
+func converse(t *testing.T, keys string, args ...string) (code int, shown string) {
+	t.Helper()
+	fd, err := unix.Open("/dev/ptmx", unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		t.Skipf("no pseudo-terminals: %v", err)
+	}
+	master := os.NewFile(uintptr(fd), "/dev/ptmx")
+	defer master.Close()
+	require.NoError(t, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
+	n, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
+	require.NoError(t, err)
+	require.NoError(t, unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 100}))
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(t, err)
+	defer slave.Close()
+
+	var mu sync.Mutex
+	var all bytes.Buffer
+	go func() {
+		b := make([]byte, 4096)
+		for {
+			n, err := master.Read(b)
+			mu.Lock()
+			all.Write(b[:n])
+			mu.Unlock()
+			if err != nil {
+				return
+			}
+		}
+	}()
+	result := make(chan int, 1)
+	go func() { result <- start(args, slave, slave, slave) }()
+	text := func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return all.String()
+	}
+	for range 2000 {
+		if bytes.Contains([]byte(text()), []byte("Sluice SQL> ")) {
+			break
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	_, err = master.WriteString(keys)
+	require.NoError(t, err)
+	select {
+	case code = <-result:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("the shell does not end; the terminal has\n%q", text())
+	}
+	time.Sleep(20 * time.Millisecond) // the reader takes the last of it
+	return code, text()
+}
+
+// The user's own init file greets the user, an error in it does not lock anybody out, and the command line
+// stands against it, too.
+func TestOwnInitFile(t *testing.T) {
+	inFolder(t, map[string]string{
+		"config/sluice/init.sql": "SET 'sluice.format' = 'json'; SET 'sluice.max-rows' = '7'; nonsense; SET 'sluice.format' = 'csv';",
+		"a.sql":                  "SET 'sluice.max-rows' = '8';",
+		"h":                      "\"VALUES (123);\"\n",
+	})
+	code, shown := converse(t, "VALUES (1);\rQUIT;\r")
+	require.Zero(t, code)
+	require.Contains(t, shown, `{"EXPR$0":1}`)
+	require.Contains(t, shown, "init.sql:1:60: found \"nonsense\", expected a statement\r\n")
+
+	code, shown = converse(t, "VALUES (1);\rSET 'sluice.max-rows';\rQUIT;\r", "-i", "a.sql", "--format", "csv")
+	require.Zero(t, code)
+	require.Contains(t, shown, "EXPR$0\r\n1\r\n")
+	require.Contains(t, shown, "sluice.max-rows,8,")
+
+	code, shown = converse(t, "\x1b[A\rQUIT;\r", "--no-init", "--history", "h")
+	require.Zero(t, code)
+	require.Contains(t, shown, "| EXPR$0 |")
+	require.Contains(t, shown, "|    123 |")
+	require.NotContains(t, shown, "nonsense")
+	kept, err := os.ReadFile("h")
+	require.NoError(t, err)
+	require.Equal(t, "\"VALUES (123);\"\n\"QUIT;\"\n", string(kept))
+
+	code, _ = converse(t, "VALUES (1);\rQUIT;\r", "--no-init", "--history", "")
+	require.Zero(t, code)
+	require.NoFileExists(t, "state/sluice/history")
+}
