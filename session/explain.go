@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/planner"
@@ -62,39 +63,55 @@ func (s *Session) explain(ctx context.Context, x *execution, st *sqlparse.Explai
 	}
 	if plan.Check != nil {
 		explainTarget(&b, plan)
+	} else {
+		explainResult(&b, plan)
 	}
 	return one("result", s.scrub(x, b.String())), nil
+}
+
+// section begins a part of what EXPLAIN prints, after a blank line.
+func section(b *strings.Builder, title string) {
+	switch text := b.String(); {
+	case text == "" || strings.HasSuffix(text, "\n\n"):
+	case strings.HasSuffix(text, "\n"):
+		b.WriteString("\n")
+	default:
+		b.WriteString("\n\n")
+	}
+	fmt.Fprintf(b, "== %s ==\n", title)
+}
+
+// explainResult prints the columns of a query.
+func explainResult(b *strings.Builder, plan *planner.Plan) {
+	section(b, "Result")
+	width := 0
+	for _, c := range plan.Schema.Columns {
+		width = max(width, utf8.RuneCountInString(c.Name))
+	}
+	for _, c := range plan.Schema.Columns {
+		fmt.Fprintf(b, "%-*s  %s\n", width, c.Name, c.Type)
+	}
 }
 
 // explainTarget prints what a write would make of its target.
 func explainTarget(b *strings.Builder, plan *planner.Plan) {
 	c := plan.Check
-	section := func(title string) {
-		if n := b.Len(); n > 0 {
-			if text := b.String(); !strings.HasSuffix(text, "\n") {
-				b.WriteString("\n\n")
-			} else if !strings.HasSuffix(text, "\n\n") {
-				b.WriteString("\n")
-			}
-		}
-		fmt.Fprintf(b, "== %s ==\n", title)
-	}
-	section("Target")
+	section(b, "Target")
 	fmt.Fprintf(b, "%s\n", plan.Target.SQL())
 	if c.DDL != "" {
 		fmt.Fprintf(b, "%s\n", strings.TrimRight(c.DDL, "\n"))
 	}
 	if len(c.Mapping) > 0 {
-		section("Type Mapping")
+		section(b, "Type Mapping")
 		name, typ := 0, 0
 		for _, m := range c.Mapping {
-			name, typ = max(name, len([]rune(m.Column))), max(typ, len([]rune(m.Type)))
+			name, typ = max(name, utf8.RuneCountInString(m.Column)), max(typ, utf8.RuneCountInString(m.Type))
 		}
 		for _, m := range c.Mapping {
 			fmt.Fprintf(b, "%-*s  %-*s  %s\n", name, m.Column, typ, m.Type, m.Stored)
 		}
 	}
-	section("Guarantee")
+	section(b, "Guarantee")
 	if c.Guarantee == "" { // an INSERT: one connector.Transaction, whatever the store
 		fmt.Fprintf(b, "%s: the rows are committed by one transaction of the table's store\n", catalog.Atomic)
 	} else {
