@@ -36,6 +36,8 @@ type style struct {
 // rule is a line between rows.
 type rule struct{ left, fill, cross, right string }
 
+const spaces = "                                "
+
 var null = []byte("<NULL>")
 
 func (g *grid) begin(s types.Schema) error {
@@ -153,8 +155,8 @@ func (g *grid) put(c int, text []byte, n int) {
 	if g.left[c] {
 		g.line = append(g.line, text...)
 	}
-	for range g.widths[c] - n {
-		g.line = append(g.line, ' ')
+	for pad := g.widths[c] - n; pad > 0; pad -= len(spaces) {
+		g.line = append(g.line, spaces[:min(pad, len(spaces))]...)
 	}
 	if !g.left[c] {
 		g.line = append(g.line, text...)

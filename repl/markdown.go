@@ -21,6 +21,8 @@ type markdownPrinter struct {
 	open  bool
 	line  []byte
 	cuts  int64
+
+	scratch []byte
 }
 
 func (p *markdownPrinter) begin(s types.Schema) error {
@@ -33,21 +35,22 @@ func (p *markdownPrinter) begin(s types.Schema) error {
 func (p *markdownPrinter) batch(b *column.Batch) error {
 	for i := range b.Rows() {
 		row := b.Row(i)
+		if p.open {
+			for _, v := range b.Cols {
+				p.line = append(append(append(p.line, "| "...), p.cell(v, row)...), ' ')
+			}
+			p.line = append(p.line, "|\n"...)
+			if len(p.line) > writeSize {
+				if err := p.write(); err != nil {
+					return err
+				}
+			}
+			continue
+		}
 		cells := make([]string, len(b.Cols))
 		for c, v := range b.Cols {
-			cells[c] = "NULL" // <NULL> would be an HTML tag
-			if !v.IsNull(row) {
-				cells[c] = string(markdownText(p.text(v, row)))
-			}
+			cells[c] = string(p.cell(v, row))
 			p.bytes += len(cells[c])
-		}
-		if p.open {
-			p.line = append(p.line, '|')
-			for _, c := range cells {
-				p.line = append(append(append(p.line, ' '), c...), " |"...)
-			}
-			p.line = append(p.line, '\n')
-			continue
 		}
 		p.rows = append(p.rows, cells)
 		if len(p.rows) >= sampleRows || p.bytes >= sampleBytes {
@@ -56,19 +59,27 @@ func (p *markdownPrinter) batch(b *column.Batch) error {
 			}
 		}
 	}
-	_, err := p.w.Write(p.line)
-	p.line = p.line[:0]
-	return err
+	return p.write()
 }
 
-// text returns the text of a value, cut where it is too wide.
-func (p *markdownPrinter) text(v *column.Vector, i int) []byte {
-	text := column.AppendText(nil, v, i, p.zone)
+// cell returns the text of a value, cut where it is too wide. It is the caller's until the next call.
+func (p *markdownPrinter) cell(v *column.Vector, i int) []byte {
+	if v.IsNull(i) {
+		return []byte("NULL") // <NULL> would be an HTML tag
+	}
+	text := column.AppendText(p.scratch[:0], v, i, p.zone)
+	p.scratch = text
 	if len(text) > p.maxWidth && p.cutsValue(v.Type) && width(text) > p.maxWidth {
 		p.cuts++
 		text = cut(text, p.maxWidth)
 	}
-	return text
+	return markdownText(text)
+}
+
+func (p *markdownPrinter) write() error {
+	_, err := p.w.Write(p.line)
+	p.line = p.line[:0]
+	return err
 }
 
 func (p *markdownPrinter) cutValues() int64 { return p.cuts }
@@ -97,6 +108,9 @@ func (p *markdownPrinter) draw() error {
 
 // markdownText makes text fit one cell: what would end it or be markup of a table is escaped.
 func markdownText(text []byte) []byte {
+	if !bytes.ContainsAny(text, "\\|<\n") && plain(text) {
+		return text
+	}
 	text = bytes.ReplaceAll(text, []byte(`\`), []byte(`\\`))
 	text = bytes.ReplaceAll(text, []byte("|"), []byte(`\|`))
 	text = bytes.ReplaceAll(text, []byte("<"), []byte("&lt;"))

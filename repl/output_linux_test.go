@@ -340,3 +340,35 @@ func TestOutputNamedTemporary(t *testing.T) {
 	(&outputFile{output: o, path: filepath.Join(dir, "f"), temp: temp, f: f, w: bufio.NewWriter(f)}).drop()
 	holdsOnly(t, dir, "f")
 }
+
+// Off a terminal nothing is cut, limited, coloured or said on standard output, whatever the format.
+func TestWideResultIsWhole(t *testing.T) {
+	big := strings.Repeat("0123456789", 1000)
+	var columns []string
+	for i := range 99 {
+		columns = append(columns, fmt.Sprintf("%d AS c%d", i, i))
+	}
+	sql := "SELECT " + strings.Join(columns, ", ") + ", '" + big + "' AS big"
+	for _, format := range formats() {
+		t.Run(format, func(t *testing.T) {
+			run := func(sql string) (int, string, string) {
+				return capture(t, nil, func(c Config) int { return runCommand(ctx, live{realSession(t)}, c, sql) })
+			}
+			code, out, errs := run("SET 'sluice.format' = '" + format + "'; " + sql)
+			require.Zero(t, code, errs)
+			require.Equal(t, 1, strings.Count(out, big))
+			require.Contains(t, out, "c98")
+			for _, r := range []string{"\x1b", "…", "\r"} {
+				require.NotContains(t, out, r)
+			}
+			require.Equal(t, "[INFO] Execute statement succeeded.\n1 row in set\n", errs)
+
+			// So it is in a file.
+			name := filepath.Join(t.TempDir(), "f")
+			code, nothing, errs := run("SET 'sluice.format' = '" + format + "'; SET 'sluice.output' = '" + name + "'; " + sql)
+			require.Zero(t, code, errs)
+			require.Empty(t, nothing)
+			require.Equal(t, out, contents(t, name))
+		})
+	}
+}
