@@ -95,6 +95,7 @@ func TestOwnInitFile(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "\"VALUES (123);\"\n\"QUIT;\"\n", string(kept))
 
+	require.NoError(t, os.Remove("state/sluice/history")) // of the first two
 	code, _ = converse(t, "VALUES (1);\rQUIT;\r", "--no-init", "--history", "")
 	require.Zero(t, code)
 	require.NoFileExists(t, "state/sluice/history")
