@@ -61,16 +61,19 @@ func (sh *shell) converse(ctx context.Context, cfg Config) (int, error) {
 	if !sh.screen.outTTY {
 		shown = sh.screen.err
 	}
+	keys := newTyping(sh.engine)
+	ed := editor{in, keys}
 	rl, err := readline.NewEx(&readline.Config{
 		Prompt: promptNew, Stdin: in, Stdout: shown, Stderr: shown,
 		HistoryLimit: historyLines, DisableAutoSaveHistory: true, HistorySearchFold: true,
-		Listener: editor{in}, Painter: editor{in},
+		Listener: ed, Painter: ed, AutoComplete: noCompletion{},
 		InterruptPrompt: "^C", EOFPrompt: "\n",
 		FuncIsTerminal: func() bool { return true }, FuncMakeRaw: term.raw, FuncExitRaw: term.running,
 	})
 	if err != nil {
 		return 0, err
 	}
+	keys.rl = rl
 	fmt.Fprint(shown, pasteOn)
 	sh.signals.tty = term
 	sh.signals.stop = in.stop
@@ -99,15 +102,16 @@ func (sh *shell) converse(ctx context.Context, cfg Config) (int, error) {
 	}
 	sh.screen.message(name + ": a shell and an engine for Flink SQL.\n" +
 		"Statements end with ;  HELP; lists what there is, QUIT; or Ctrl-D ends.\n\n")
-	return sh.dialogue(ctx, rl, in, h), nil
+	return sh.dialogue(ctx, rl, ed, h), nil
 }
 
 // dialogue is the loop of lines.
-func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, in *input, h *history) int {
+func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, ed editor, h *history) int {
 	var split sqlparse.Splitter
 	hinted := false // that a quote is open
 	for {
 		rl.SetPrompt(promptFor(split.Pending()))
+		ed.typing.begin(split.Pending())
 		sh.screen.showPrompt(rl.Stdout())
 		line, err := rl.Readline()
 		sh.screen.showPrompt(nil)
@@ -119,7 +123,7 @@ func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, in *input,
 			if s := sh.signals.ended(); s != nil {
 				return signalExit(s)
 			}
-			if in.hungUp() { // noticed before its signal
+			if ed.in.hungUp() { // noticed before its signal
 				return signalExit(syscall.SIGHUP)
 			}
 			if err != io.EOF {
@@ -141,6 +145,7 @@ func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, in *input,
 			line = word + ";"
 		}
 		split.Feed(line + "\n")
+		ed.typing.fed(line + "\n")
 		if end := closing(open); ok && end != "" && !hinted {
 			hinted = true
 			sh.screen.message(fmt.Sprintf("[INFO] %s is part of what %s will close; Ctrl-C drops the statement.\n", word, end))
@@ -223,24 +228,27 @@ func (sh *shell) remember(rl *readline.Instance, h *history, t sqlparse.Statemen
 	}
 }
 
-// editor puts texts that came in one go into the line that readline edits.
-type editor struct{ in *input }
+// editor puts texts that came in one go into the line that readline edits, and has it completed and coloured.
+type editor struct {
+	in     *input
+	typing *typing
+}
 
 // Paint returns what is drawn of a line. A text that is about to take the place of pasted is drawn as a
 // space until then, as wide as readline takes pasted to be.
 func (e editor) Paint(line []rune, pos int) []rune {
 	if pos == 0 || pos > len(line) || line[pos-1] != pasted || !e.in.expects() {
-		return line
+		return e.typing.paint(line)
 	}
 	shown := slices.Clone(line)
 	shown[pos-1] = ' '
-	return shown
+	return e.typing.paint(shown)
 }
 
 // OnChange is called after every key, with the line as the key has made it.
 func (e editor) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
 	if key != pasted {
-		return nil, 0, false
+		return e.typing.tab(line, pos, key)
 	}
 	text := []rune(e.in.nextPasted())
 	at := pos - 1
