@@ -62,6 +62,10 @@ func Query(ctx context.Context, q sqlparse.Query, env *Env) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
+	return queryPlan(ctx, env, b, r)
+}
+
+func queryPlan(ctx context.Context, env *Env, b *bind.Binder, r *bind.Relation) (*Plan, error) {
 	p, err := newPlan(ctx, env, b, r.Node, "collect")
 	if err != nil {
 		return nil, err
@@ -124,6 +128,28 @@ func AlterView(ctx context.Context, s *sqlparse.AlterView, env *Env) (id connect
 	b := newBinder(ctx, env)
 	defer closeTables(b)
 	return b.AlterView(s)
+}
+
+// Alteration is what an ALTER TABLE comes to.
+type Alteration = bind.Alteration
+
+// AlterTable resolves an ALTER TABLE; it changes nothing. With IF EXISTS and no such table it returns nil.
+func AlterTable(ctx context.Context, s *sqlparse.AlterTable, env *Env) (*Alteration, error) {
+	b := newBinder(ctx, env)
+	defer closeTables(b)
+	return b.AlterTable(s)
+}
+
+// Partitions plans SHOW PARTITIONS: the partition columns of a table, a row for each partition. spec may
+// name values that some of them must have.
+func Partitions(ctx context.Context, table sqlparse.ObjectName, spec []sqlparse.PartitionItem, env *Env) (*Plan, error) {
+	b := newBinder(ctx, env)
+	defer closeTables(b)
+	r, err := b.Partitions(table, spec)
+	if err != nil {
+		return nil, err
+	}
+	return queryPlan(ctx, env, b, r)
 }
 
 // CheckName refuses the name of an object to create that is empty or reserved; what says what it names.

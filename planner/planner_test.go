@@ -102,6 +102,11 @@ func plan(sql string, env *planner.Env) (*planner.Plan, error) {
 	case *sqlparse.AlterView:
 		_, _, _, err := planner.AlterView(ctx, stmt, env)
 		return nil, err
+	case *sqlparse.AlterTable:
+		_, err := planner.AlterTable(ctx, stmt, env)
+		return nil, err
+	case *sqlparse.ShowPartitions:
+		return planner.Partitions(ctx, stmt.Table, stmt.Partition, env)
 	}
 	return nil, fmt.Errorf("the tests do not plan %T", stmt)
 }
@@ -243,6 +248,30 @@ func (s *session) alter(t testing.TB, sql string, env *planner.Env) string {
 	case *sqlparse.AlterView:
 		id, _, table, err = planner.AlterView(ctx, stmt, env)
 		require.NoError(t, err)
+	case *sqlparse.AlterTable:
+		a, err := planner.AlterTable(ctx, stmt, env)
+		require.NoError(t, err)
+		if a == nil {
+			return "nothing\n"
+		}
+		id, table = a.ID, a.New
+		require.Equal(t, len(a.Changes), len(a.At))
+		for i, c := range a.Changes {
+			fmt.Fprintf(&b, "%s", c)
+			switch c.Kind {
+			case catalog.AddColumn, catalog.ModifyColumnType, catalog.ModifyColumnExpr:
+				fmt.Fprintf(&b, " %s", c.Type)
+			}
+			switch c.Kind {
+			case catalog.AddColumn, catalog.ModifyColumnPosition:
+				fmt.Fprintf(&b, " at %d", c.Position)
+			}
+			fmt.Fprintf(&b, " <%s>\n", sql[a.At[i].Start:a.At[i].End])
+		}
+		if a.RenameTo != "" {
+			fmt.Fprintf(&b, "to %s\n", a.RenameTo)
+			return b.String()
+		}
 	}
 	c, _ := s.manager.Live(id.Catalog)
 	require.NoError(t, c.AlterTable(ctx, catalog.PathOf(id), nil, table, nil))

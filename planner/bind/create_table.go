@@ -8,15 +8,16 @@ import (
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/sqlparse"
-	"github.com/sluice-sql/sluice/types"
 )
 
-// target is the table that a CREATE TABLE makes.
+// target is the table that a CREATE TABLE makes, or that an ALTER TABLE leads to.
 type target struct {
-	id    connector.ObjectIdentifier
-	cat   catalog.Catalog
-	table *catalog.CatalogTable
-	// places are where the columns of the schema come from, for errors of the catalog.
+	id        connector.ObjectIdentifier
+	cat       catalog.Catalog
+	table     *catalog.CatalogTable
+	columns   []declared
+	watermark *watermark // nil: none
+	// places are where the columns come from, for errors of the catalog.
 	places map[string]sqlparse.Span
 }
 
@@ -25,13 +26,9 @@ type target struct {
 func (b *Binder) CreateTable(s *sqlparse.CreateTable) (connector.ObjectIdentifier, *catalog.CatalogTable, error) {
 	none := connector.ObjectIdentifier{}
 	switch {
-	case s.Like != nil:
-		return none, nil, notYet(s.Like.Span(), "CREATE TABLE … LIKE")
-	case s.Temporary:
-		return none, nil, notYet(s.TemporarySpan, "CREATE TEMPORARY TABLE")
 	case s.ColumnNames != nil:
 		return none, nil, errAt(s.ColumnsSpan, "Columns identifiers without types in the schema are supported on CTAS/RTAS statements only.")
-	case len(s.Columns) == 0:
+	case len(s.Columns) == 0 && s.Like == nil:
 		return none, nil, withHint(errAt(s.Name.Span(), "A CREATE TABLE without columns is not supported yet"), "list the columns with their types")
 	}
 	t, err := b.createTarget(s)
@@ -39,21 +36,65 @@ func (b *Binder) CreateTable(s *sqlparse.CreateTable) (connector.ObjectIdentifie
 		return none, nil, err
 	}
 	for i := range s.Columns {
-		c, err := declaredColumn(&s.Columns[i])
-		if err != nil {
+		if err := t.declare(&s.Columns[i]); err != nil {
 			return none, nil, err
 		}
-		t.table.Schema.Columns = append(t.table.Schema.Columns, c)
-		t.places[c.Name] = s.Columns[i].Span()
 	}
-	if err := t.primaryKey(s.PrimaryKey); err != nil {
+	if s.Like != nil {
+		err = b.like(s, t)
+	} else {
+		err = b.define(s, t)
+	}
+	if err != nil {
 		return none, nil, err
 	}
+	if len(t.table.Schema.Columns) == 0 {
+		return none, nil, withHint(errAt(s.Name.Span(), "A table without a physical column is not possible"), "declare one with a name and a type")
+	}
 	_, exists, err := b.check(s, t, catalog.CreateTable)
-	if err == nil && exists && !s.IfNotExists {
+	switch {
+	case err != nil || s.IfNotExists:
+	case t.id.Temporary:
+		err = b.mustBeNew(t.id, s.Name)
+	case exists:
 		err = alreadyExists(t.id, s.Name)
 	}
 	return t.id, t.table, err
+}
+
+// declare adds a column as written.
+func (t *target) declare(def *sqlparse.ColumnDef) error {
+	c, err := declare(def)
+	if err != nil {
+		return err
+	}
+	if t.column(c.Name) >= 0 {
+		return errAt(def.Name.Span(), "A column named '%s' already exists in the schema.", c.Name)
+	}
+	t.columns = append(t.columns, c)
+	return nil
+}
+
+// define makes the definition of the columns declared and of the clauses of a CREATE TABLE.
+func (b *Binder) define(s *sqlparse.CreateTable, t *target) error {
+	if s.Watermark != nil {
+		w, err := watermarkOf(s.Watermark)
+		if err != nil {
+			return err
+		}
+		t.watermark = w
+	}
+	t.keyNotNull(s.PrimaryKey)
+	if err := b.resolve(t); err != nil {
+		return err
+	}
+	if err := t.primaryKey(s.PrimaryKey); err != nil {
+		return err
+	}
+	if err := t.partitionKeys(s.PartitionedBy); err != nil {
+		return err
+	}
+	return t.distribution(s.Distribution)
 }
 
 // CheckName refuses the name of an object to create that is empty or begins as those of the program's and
@@ -70,18 +111,19 @@ func CheckName(name sqlparse.Ident, what string) error {
 	return nil
 }
 
-// createTarget resolves all of a CREATE TABLE but its columns and key.
+// createTarget resolves all of a CREATE TABLE but its columns and what is said of them.
 func (b *Binder) createTarget(s *sqlparse.CreateTable) (*target, error) {
-	t := &target{id: b.identify(s.Name), places: map[string]sqlparse.Span{}}
+	t := &target{id: b.catalogs.IdentifyPermanent(nameParts(s.Name)), places: map[string]sqlparse.Span{}}
+	t.id.Temporary = s.Temporary
 	if err := CheckName(s.Name.Last(), "table"); err != nil {
 		return nil, err
 	}
-	if err := b.catalogs.CheckDatabase(b.ctx, t.id.Catalog, t.id.Database); err != nil {
-		return nil, atName(err, s.Name)
+	if err := b.checkPlace(t.id, s.Name); err != nil {
+		return nil, err
 	}
 	var err error
-	if t.cat, err = b.catalogs.Catalog(b.ctx, t.id.Catalog); err != nil {
-		return nil, atName(err, s.Name)
+	if t.cat, err = b.newObjectCatalog(t.id, s.Name); err != nil {
+		return nil, err
 	}
 	t.table = &catalog.CatalogTable{Kind: catalog.KindTable, Options: map[string]string{}}
 	if err := refuseUnstored(s, t); err != nil {
@@ -90,70 +132,92 @@ func (b *Binder) createTarget(s *sqlparse.CreateTable) (*target, error) {
 	if s.Comment != nil {
 		t.table.Comment = s.Comment.Text
 	}
+	if s.Like != nil {
+		return t, nil // the options are not all of this statement
+	}
 	return t, b.tableOptions(s, t)
 }
 
-// refuseUnstored refuses the clauses that the catalog cannot keep, and those that no catalog can yet.
+// refuseUnstored refuses the clauses that the catalog cannot keep.
 func refuseUnstored(s *sqlparse.CreateTable, t *target) error {
 	stores := t.cat.Stores()
-	refuse := func(at sqlparse.Span, what string) error {
-		return withHint(errAt(at, "Catalog %s cannot store %s", connector.QuoteName(t.id.Catalog), what), "leave it out, or create the table in %s", catalog.DefaultCatalog)
-	}
-	duplicates := map[string]bool{}
 	for i := range s.Columns {
-		c := &s.Columns[i]
-		switch {
-		case c.Kind == sqlparse.ComputedColumn:
-			return notYet(c.Span(), "A computed column")
-		case c.Kind == sqlparse.MetadataColumn:
-			return notYet(c.Span(), "A METADATA column")
-		case c.Comment != nil && stores&catalog.StoresComment == 0:
-			return refuse(c.Comment.Span(), "the COMMENT of a column")
-		case duplicates[c.Name.Name]:
-			return errAt(c.Name.Span(), "A column named '%s' already exists in the schema.", c.Name.Name)
+		if err := refuseColumn(&s.Columns[i], t); err != nil {
+			return err
 		}
-		duplicates[c.Name.Name] = true
 	}
 	switch {
-	case s.Watermark != nil:
-		return notYet(s.Watermark.Span(), "WATERMARK")
+	case s.Watermark != nil && stores&catalog.StoresWatermark == 0:
+		return unstored(s.Watermark.Span(), t.id, "a WATERMARK")
 	case s.Comment != nil && stores&catalog.StoresComment == 0:
-		return refuse(s.Comment.Span(), "a COMMENT")
-	case s.Distribution != nil:
-		return notYet(s.Distribution.Span(), "DISTRIBUTED")
-	case s.PartitionedBy != nil:
-		return notYet(s.PartitionedBy.Span(), "PARTITIONED BY")
+		return unstored(s.Comment.Span(), t.id, "a COMMENT")
+	case s.Distribution != nil && stores&catalog.StoresDistribution == 0:
+		return unstored(s.Distribution.Span(), t.id, "DISTRIBUTED")
+	case s.PartitionedBy != nil && stores&catalog.StoresPartitions == 0:
+		return unstored(s.PartitionedBy.Span(), t.id, "PARTITIONED BY")
 	case s.Options != nil && len(s.Options.Items) > 0 && stores&catalog.StoresOptions == 0:
-		return refuse(s.Options.Span(), "WITH options")
+		return unstored(s.Options.Span(), t.id, "WITH options")
+	}
+	return nil
+}
+
+// refuseColumn refuses a column that the catalog cannot keep as it is written.
+func refuseColumn(c *sqlparse.ColumnDef, t *target) error {
+	stores := t.cat.Stores()
+	switch {
+	case c.Kind == sqlparse.ComputedColumn && stores&catalog.StoresComputed == 0:
+		return unstored(c.Span(), t.id, "a computed column")
+	case c.Kind == sqlparse.MetadataColumn && stores&catalog.StoresMetadata == 0:
+		return unstored(c.Span(), t.id, "a METADATA column")
+	case c.Comment != nil && stores&catalog.StoresComment == 0:
+		return unstored(c.Comment.Span(), t.id, "the COMMENT of a column")
 	}
 	return nil
 }
 
 // tableOptions checks the WITH clause against what the connector declares.
 func (b *Binder) tableOptions(s *sqlparse.CreateTable, t *target) error {
-	places := map[string]*sqlparse.Option{}
 	at := s.Name.Span() // of an option that is missing
+	given, err := optionsOf(s.Options)
+	if err != nil {
+		return err
+	}
 	if s.Options != nil {
 		at = s.Options.Span()
-		for i := range s.Options.Items {
-			o := &s.Options.Items[i]
-			key := o.Key.Text
-			if _, ok := places[key]; ok {
-				return errAt(o.Key.Span(), "Option '%s' is given twice", key)
-			}
-			if key == "comment" || strings.HasPrefix(key, "schema.") {
-				return errAt(o.Key.Span(), "The option name '%s' is reserved", key)
-			}
-			places[key] = o
-			t.table.Options[key] = o.Value.Text
-		}
 	}
-	err := b.checkOptions(t)
+	for key, o := range given {
+		t.table.Options[key] = o.Value.Text
+	}
+	return placeOption(b.checkOptions(t), given, at)
+}
+
+// optionsOf returns the options of a WITH clause by key.
+func optionsOf(list *sqlparse.Options) (map[string]*sqlparse.Option, error) {
+	given := map[string]*sqlparse.Option{}
+	if list == nil {
+		return given, nil
+	}
+	for i := range list.Items {
+		o := &list.Items[i]
+		key := o.Key.Text
+		if _, ok := given[key]; ok {
+			return nil, errAt(o.Key.Span(), "Option '%s' is given twice", key)
+		}
+		if catalog.ReservedOption(key) {
+			return nil, errAt(o.Key.Span(), "The option name '%s' is reserved", key)
+		}
+		given[key] = o
+	}
+	return given, nil
+}
+
+// placeOption puts an error of the options at the one at fault, or at a place for those that are missing.
+func placeOption(err error, given map[string]*sqlparse.Option, at sqlparse.Span) error {
 	var oe *connector.OptionError
 	if !errors.As(err, &oe) {
 		return err
 	}
-	if o, ok := places[oe.Key]; ok {
+	if o, ok := given[oe.Key]; ok {
 		if at = o.Value.Span(); oe.KeyAtFault {
 			at = o.Key.Span()
 		}
@@ -187,51 +251,9 @@ func (b *Binder) checkOptions(t *target) error {
 	return &connector.OptionError{Key: "connector", Msg: msg}
 }
 
-// declaredColumn resolves a physical column.
-func declaredColumn(c *sqlparse.ColumnDef) (types.Column, error) {
-	t, err := dataType(c.Type)
-	if err != nil {
-		return types.Column{}, err
-	}
-	col := types.Column{Name: c.Name.Name, Type: t}
-	if c.Comment != nil {
-		col.Comment = c.Comment.Text
-	}
-	return col, nil
-}
-
-// primaryKey sets the key, whose columns become NOT NULL.
-func (t *target) primaryKey(pk *sqlparse.PrimaryKey) error {
-	if pk == nil {
-		return nil
-	}
-	s := &t.table.Schema
-	s.PrimaryKey = []string{}
-	for _, name := range pk.Columns {
-		i := s.Index(name.Name)
-		if i < 0 {
-			e := errAt(name.Span(), "Primary key column '%s' is not defined in the schema", name.Name)
-			e.Hint = didYouMean(name.Name, s.Names())
-			return e
-		}
-		for _, other := range s.PrimaryKey {
-			if other == name.Name {
-				return errAt(name.Span(), "Primary key column '%s' is named twice", name.Name)
-			}
-		}
-		s.PrimaryKey = append(s.PrimaryKey, name.Name)
-		s.Columns[i].Type = s.Columns[i].Type.AsNotNull()
-	}
-	if pk.Name != nil {
-		s.PrimaryKeyName = pk.Name.Name
-	}
-	return nil
-}
-
 // check asks the catalog what the table would be.
 func (b *Binder) check(s *sqlparse.CreateTable, t *target, purpose catalog.Purpose) (c *catalog.Check, exists bool, err error) {
-	path := catalog.ObjectPath{Database: t.id.Database, Object: t.id.Object}
-	c, err = t.cat.Check(b.ctx, path, t.table, purpose)
+	c, err = t.cat.Check(b.ctx, catalog.PathOf(t.id), t.table, purpose)
 	if errors.Is(err, catalog.ErrTableAlreadyExist) {
 		return c, true, nil
 	}

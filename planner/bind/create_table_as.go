@@ -1,6 +1,8 @@
 package bind
 
 import (
+	"slices"
+
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/expr"
@@ -26,24 +28,26 @@ func (b *Binder) CreateTableAs(s *sqlparse.CreateTable) (*Write, error) {
 	if err := tableColumns(r, s.Columns); err != nil {
 		return nil, err
 	}
-	source, err := t.columns(s, r)
-	if err != nil {
+	if err := t.columnsAs(s, r); err != nil {
 		return nil, err
 	}
-	if err := t.primaryKey(s.PrimaryKey); err != nil {
+	if err := b.define(s, t); err != nil {
 		return nil, err
 	}
-	w := &Write{Target: t.id, Table: t.table}
-	exprs, from := make([]expr.Expr, len(source)), make([]Column, len(source))
-	for i, k := range source {
-		w.Columns = append(w.Columns, i)
-		name := t.table.Schema.Columns[i].Name
-		if k < 0 {
-			from[i] = Column{Name: name, At: t.places[name]}
-			exprs[i] = expr.NewLiteral(types.Of(types.Null), nil, span(from[i].At))
+	w := newWrite(t.id, t.table)
+	var exprs []expr.Expr
+	var from []Column
+	w.Columns = w.persisted()
+	slices.Sort(w.Columns) // a new table takes its columns in the order that the store keeps them in
+	for _, i := range w.Columns {
+		c := w.columns[i]
+		k := t.columns[t.column(c.Name)].source
+		if k >= 0 {
+			exprs, from = append(exprs, r.column(k)), append(from, r.Columns[k])
 			continue
 		}
-		from[i], exprs[i] = r.Columns[k], r.column(k)
+		f := Column{Name: c.Name, At: t.places[c.Name]}
+		exprs, from = append(exprs, expr.NewLiteral(types.Of(types.Null), nil, span(f.At))), append(from, f)
 	}
 	if err := w.assign(r.Node, exprs, from); err != nil {
 		return nil, err
@@ -58,7 +62,7 @@ func (b *Binder) CreateTableAs(s *sqlparse.CreateTable) (*Write, error) {
 	if w.Exists && !s.IfNotExists {
 		return nil, alreadyExists(t.id, s.Name)
 	}
-	w.StoreKey = t.cat.StoreKey(catalog.ObjectPath{Database: t.id.Database, Object: t.id.Object})
+	w.StoreKey = t.cat.StoreKey(catalog.PathOf(t.id))
 	return w, nil
 }
 
@@ -120,24 +124,21 @@ func sameName(columns []Column, first, second int, what string) error {
 	return withHint(e, "list the columns instead of *, with an alias for one of the two: %s AS %s", one, two)
 }
 
-// columns sets the schema of the target and returns for each of its columns the query's, or -1.
-func (t *target) columns(s *sqlparse.CreateTable, r *Relation) ([]int, error) {
+// columnsAs declares the columns of the target, each with the query's or none.
+func (t *target) columnsAs(s *sqlparse.CreateTable, r *Relation) error {
 	query := map[string]int{}
 	for i, c := range r.Columns {
 		query[c.Name] = i
 	}
-	var source []int
-	add := func(c types.Column, from int, at sqlparse.Span) {
-		t.table.Schema.Columns = append(t.table.Schema.Columns, c)
-		source = append(source, from)
-		t.places[c.Name] = at
-	}
 	cols := r.Node.Schema().Columns
+	add := func(i int) {
+		c := r.Columns[i]
+		t.columns = append(t.columns, declared{Column: types.Column{Name: c.Name, Type: cols[i].Type}, at: c.At, source: i})
+	}
 	if s.ColumnNames != nil {
 		if len(s.ColumnNames) != len(r.Columns) {
-			return nil, errAt(s.ColumnsSpan, "The number of columns in the column list must match the number of columns in the source schema.")
+			return errAt(s.ColumnsSpan, "The number of columns in the column list must match the number of columns in the source schema.")
 		}
-		seen := map[string]bool{}
 		for _, name := range s.ColumnNames {
 			i, ok := query[name.Name]
 			switch {
@@ -148,39 +149,47 @@ func (t *target) columns(s *sqlparse.CreateTable, r *Relation) ([]int, error) {
 					names[i] = c.Name
 				}
 				e.Hint = didYouMean(name.Name, names)
-				return nil, e
-			case seen[name.Name]:
-				return nil, errAt(name.Span(), "A column named '%s' already exists in the schema.", name.Name)
+				return e
+			case t.column(name.Name) >= 0:
+				return errAt(name.Span(), "A column named '%s' already exists in the schema.", name.Name)
 			}
-			seen[name.Name] = true
-			add(types.Column{Name: name.Name, Type: cols[i].Type}, i, r.Columns[i].At)
+			add(i)
 		}
-		return source, nil
+		return nil
 	}
-	declared := map[string]types.Column{}
+	typed := map[string]declared{} // those that are declared and of the query
 	for i := range s.Columns {
 		def := &s.Columns[i]
-		c, err := declaredColumn(def)
+		c, err := declare(def)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if _, ok := query[c.Name]; ok {
-			declared[c.Name] = c
-			continue
+		_, again := typed[c.Name]
+		_, ofQuery := query[c.Name]
+		persisted := c.kind == sqlparse.PhysicalColumn || c.stored
+		switch {
+		case again || t.column(c.Name) >= 0:
+			return errAt(def.Name.Span(), "A column named '%s' already exists in the schema.", c.Name)
+		case ofQuery && !persisted:
+			return withHint(errAt(def.Name.Span(), "A column named '%s' already exists in the schema.", c.Name), "it is a column of the query, which is not written into a %s one",
+				map[bool]string{true: "computed", false: "VIRTUAL"}[c.kind == sqlparse.ComputedColumn])
+		case ofQuery:
+			typed[c.Name] = c
+		case persisted && (!c.Type.Nullable() || inKey(s.PrimaryKey, c.Name)):
+			return errAt(def.Span(), "Column '%s' has no default value and does not allow NULLs.", c.Name)
+		default:
+			t.columns = append(t.columns, c)
 		}
-		if !c.Type.Nullable() || inKey(s.PrimaryKey, c.Name) {
-			return nil, errAt(def.Span(), "Column '%s' has no default value and does not allow NULLs.", c.Name)
-		}
-		add(c, -1, def.Span())
 	}
 	for i, c := range r.Columns {
-		if d, ok := declared[c.Name]; ok {
-			add(d, i, c.At)
+		if d, ok := typed[c.Name]; ok {
+			d.source, d.at = i, c.At
+			t.columns = append(t.columns, d)
 		} else {
-			add(types.Column{Name: c.Name, Type: cols[i].Type}, i, c.At)
+			add(i)
 		}
 	}
-	return source, nil
+	return nil
 }
 
 func inKey(pk *sqlparse.PrimaryKey, name string) bool {

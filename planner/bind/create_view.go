@@ -207,7 +207,9 @@ func (b *Binder) newName(id connector.ObjectIdentifier, to sqlparse.ObjectName, 
 	return renamed.Object, b.mustBeNew(renamed, to)
 }
 
+const unstoredHint = "create it in " + catalog.DefaultCatalog + ", or as TEMPORARY"
+
 // unstored refuses a clause that a catalog cannot keep.
 func unstored(at sqlparse.Span, id connector.ObjectIdentifier, what string) error {
-	return withHint(errAt(at, "Catalog %s cannot store %s", connector.QuoteName(id.Catalog), what), "create it in %s, or as TEMPORARY", catalog.DefaultCatalog)
+	return withHint(errAt(at, "Catalog %s cannot store %s", connector.QuoteName(id.Catalog), what), unstoredHint)
 }

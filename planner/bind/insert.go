@@ -3,6 +3,8 @@ package bind
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
@@ -19,12 +21,18 @@ type Write struct {
 	Target   connector.ObjectIdentifier
 	Table    *catalog.CatalogTable
 	StoreKey string
-	Columns  []int // positions written, in the order of the rows
+	Columns  []int // positions written, of what the store keeps, in the order of the rows
 	NotNull  []int // columns of the rows that must not be NULL but may be
 	// Check is what the catalog says of the target; of an INSERT only Notes are set.
 	Check *catalog.Check
 	// Exists says that the target of CREATE TABLE IF NOT EXISTS … AS is there already.
 	Exists bool
+	// columns are what the store keeps: the physical columns, then the metadata columns.
+	columns []types.Column
+}
+
+func newWrite(id connector.ObjectIdentifier, t *catalog.CatalogTable) *Write {
+	return &Write{Target: id, Table: t, Check: &catalog.Check{}, columns: t.Def(id).Schema.Columns}
 }
 
 // Insert binds INSERT INTO.
@@ -32,8 +40,6 @@ func (b *Binder) Insert(s *sqlparse.Insert) (*Write, error) {
 	switch {
 	case s.Overwrite:
 		return nil, notYet(s.Span(), "INSERT OVERWRITE")
-	case len(s.Partition) > 0:
-		return nil, notYet(s.Partition[0].Span(), "INSERT … PARTITION")
 	case s.OnConflict != nil:
 		return nil, notYet(s.OnConflict.Span(), "ON CONFLICT")
 	}
@@ -54,59 +60,144 @@ func (b *Binder) Insert(s *sqlparse.Insert) (*Write, error) {
 	if _, ok := opened.(connector.Writable); !ok {
 		return nil, errAt(s.Table.Span(), "Table %s cannot be written", t.ID)
 	}
-	w := &Write{Target: t.ID, Table: t.Def, StoreKey: t.StoreKey, Check: &catalog.Check{}}
-	if err := w.targetColumns(s); err != nil {
+	w := newWrite(t.ID, t.Def)
+	w.StoreKey = t.StoreKey
+	static, err := b.staticPartition(w, s)
+	if err != nil {
+		return nil, err
+	}
+	if err := w.targetColumns(s, static); err != nil {
 		return nil, err
 	}
 	r, err := b.query(s.Query, nil)
 	if err != nil {
 		return nil, err
 	}
-	if len(r.Columns) != len(w.Columns) {
-		return nil, withHint(errAt(s.Query.Span(), "Number of INSERT target columns (%d) does not equal number of source items (%d)", len(w.Columns), len(r.Columns)),
-			"the target columns are %s", quotedNames(w.Table.Schema, w.Columns))
+	var exprs []expr.Expr
+	var from []Column
+	var open []int // those of the query
+	for _, c := range w.Columns {
+		if k := len(open); static[c] == nil {
+			if open = append(open, c); k < len(r.Columns) {
+				exprs, from = append(exprs, r.column(k)), append(from, r.Columns[k])
+			}
+			continue
+		}
+		exprs = append(exprs, static[c])
+		from = append(from, Column{Name: w.columns[c].Name, At: placeOf(static[c])})
 	}
-	exprs := make([]expr.Expr, len(r.Columns))
-	for i := range exprs {
-		exprs[i] = r.column(i)
+	if len(r.Columns) != len(open) {
+		return nil, withHint(errAt(s.Query.Span(), "Number of INSERT target columns (%d) does not equal number of source items (%d)", len(open), len(r.Columns)),
+			"the target columns are %s", quotedNames(w.columns, open))
 	}
-	return w, w.assign(r.Node, exprs, r.Columns)
+	return w, w.assign(r.Node, exprs, from)
 }
 
-// targetColumns finds the columns that an INSERT writes.
-func (w *Write) targetColumns(s *sqlparse.Insert) error {
-	cols := w.Table.Schema.Columns
-	readOnly, defaults := set(w.Table.ReadOnly), set(w.Table.Defaults)
-	if s.Columns == nil {
-		for i, c := range cols {
-			if !readOnly[c.Name] {
-				w.Columns = append(w.Columns, i)
+// staticPartition binds PARTITION (column = value, column, …): the values by the position of their column.
+// Those of a column without a value come from the query, as they do without the clause.
+func (b *Binder) staticPartition(w *Write, s *sqlparse.Insert) (map[int]expr.Expr, error) {
+	static := map[int]expr.Expr{}
+	seen := map[string]bool{}
+	for _, item := range s.Partition {
+		name := item.Name.Name
+		if !slices.Contains(w.Table.PartitionKeys, name) {
+			e := errAt(item.Name.Span(), "Static partition column '%s' should be in the partition fields list [%s] for table '%s'.", name, strings.Join(w.Table.PartitionKeys, ", "), w.Target)
+			e.Hint = didYouMean(name, w.Table.PartitionKeys)
+			if w.Table.PartitionKeys == nil {
+				e = errAt(item.Name.Span(), "Table '%s' is not partitioned, so that column '%s' cannot have a value for all rows", w.Target, name)
 			}
+			return nil, e
 		}
-		if len(w.Columns) == 0 {
+		if seen[name] {
+			return nil, errAt(item.Name.Span(), "Target column '%s' is assigned more than once", name)
+		}
+		seen[name] = true
+		if item.Value == nil {
+			continue
+		}
+		i := w.Table.Schema.Index(name)
+		x, err := b.partitionValue(item, w.columns[i].Type)
+		if err != nil {
+			return nil, err
+		}
+		static[i] = x
+	}
+	return static, nil
+}
+
+// partitionValue binds the value of a partition column, cast to the column's type.
+func (b *Binder) partitionValue(item sqlparse.PartitionItem, t types.Type) (expr.Expr, error) {
+	x, err := (&exprCtx{b: b, scope: &scope{}, clause: "PARTITION clause"}).expr(item.Value)
+	if err != nil {
+		return nil, err
+	}
+	if isBareNull(x) {
+		return expr.NewLiteral(t.AsNullable(), nil, x.Span()), nil
+	}
+	if x, err = expr.NewCast(x, t.AsNullable(), false, x.Span()); err != nil {
+		return nil, positioned(err)
+	}
+	return expr.Fold(x, b.env), nil
+}
+
+func placeOf(e expr.Expr) sqlparse.Span {
+	return sqlparse.Span{Start: int(e.Span().Start), End: int(e.Span().End)}
+}
+
+// persisted returns the positions of the columns that an INSERT can write, in the order that they are
+// declared in: physical ones and metadata columns that are not VIRTUAL.
+func (w *Write) persisted() []int {
+	var at []int
+	readOnly := set(w.Table.ReadOnly)
+	physical, metadata := 0, len(w.Table.Schema.Columns)
+	for _, c := range w.Table.Columns() {
+		switch {
+		case c.Virtual == nil:
+			if !readOnly[c.Name] {
+				at = append(at, physical)
+			}
+			physical++
+		case c.Virtual.Key != "":
+			if c.Virtual.Stored {
+				at = append(at, metadata)
+			}
+			metadata++
+		}
+	}
+	return at
+}
+
+// targetColumns finds the columns that an INSERT writes; static are those that PARTITION gives a value.
+func (w *Write) targetColumns(s *sqlparse.Insert, static map[int]expr.Expr) error {
+	all := w.persisted()
+	if s.Columns == nil {
+		if w.Columns = all; len(all) == 0 {
 			return errAt(s.Table.Span(), "Table %s has no column that can be written", w.Target)
 		}
 		return nil
 	}
 	given := map[int]bool{}
-	for _, name := range s.Columns {
-		i := w.Table.Schema.Index(name.Name)
-		switch {
-		case i < 0:
-			e := errAt(name.Span(), "Unknown target column '%s'", name.Name)
-			e.Hint = didYouMean(name.Name, w.Table.Schema.Names())
-			return e
-		case given[i]:
-			return errAt(name.Span(), "Target column '%s' is assigned more than once", name.Name)
-		case readOnly[name.Name]:
-			return errAt(name.Span(), "Column '%s' is computed by the store and cannot be written", name.Name)
-		}
+	for i := range static {
 		given[i] = true
-		w.Columns = append(w.Columns, i)
 	}
-	for i, c := range cols {
+	for _, name := range s.Columns {
+		i := slices.IndexFunc(all, func(c int) bool { return w.columns[c].Name == name.Name })
+		if i < 0 {
+			return w.notWritable(name, all)
+		}
+		if given[all[i]] {
+			return errAt(name.Span(), "Target column '%s' is assigned more than once", name.Name)
+		}
+		given[all[i]] = true
+		w.Columns = append(w.Columns, all[i])
+	}
+	defaults := set(w.Table.Defaults)
+	for _, i := range all {
+		c := w.columns[i]
 		switch {
-		case given[i] || readOnly[c.Name]:
+		case static[i] != nil:
+			w.Columns = append(w.Columns, i)
+		case given[i]:
 		case defaults[c.Name]:
 			w.Check.Notes = append(w.Check.Notes, fmt.Sprintf("column %s is left to the store's own default", connector.QuoteName(c.Name)))
 		case !c.Type.Nullable():
@@ -117,6 +208,28 @@ func (w *Write) targetColumns(s *sqlparse.Insert) error {
 	return nil
 }
 
+// notWritable is the error for a column in the list of an INSERT that cannot be written.
+func (w *Write) notWritable(name sqlparse.Ident, all []int) error {
+	for _, c := range w.Table.Columns() {
+		switch {
+		case c.Name != name.Name:
+		case c.Virtual == nil:
+			return errAt(name.Span(), "Column '%s' is computed by the store and cannot be written", name.Name)
+		case c.Virtual.Key != "":
+			return withHint(errAt(name.Span(), "Unknown target column '%s'", name.Name), "it is a VIRTUAL metadata column, which can only be read")
+		default:
+			return withHint(errAt(name.Span(), "Unknown target column '%s'", name.Name), "it is computed AS %s", c.Virtual.Expr)
+		}
+	}
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = w.columns[c].Name
+	}
+	e := errAt(name.Span(), "Unknown target column '%s'", name.Name)
+	e.Hint = didYouMean(name.Name, names)
+	return e
+}
+
 func set(names []string) map[string]bool {
 	s := make(map[string]bool, len(names))
 	for _, n := range names {
@@ -125,13 +238,13 @@ func set(names []string) map[string]bool {
 	return s
 }
 
-func quotedNames(s types.Schema, columns []int) string {
+func quotedNames(all []types.Column, columns []int) string {
 	text := ""
 	for i, c := range columns {
 		if i > 0 {
 			text += ", "
 		}
-		text += connector.QuoteName(s.Columns[c].Name)
+		text += connector.QuoteName(all[c].Name)
 	}
 	return text
 }
@@ -142,7 +255,7 @@ func (w *Write) assign(in plan.Node, exprs []expr.Expr, from []Column) error {
 	out := make([]expr.Expr, len(w.Columns))
 	same := plan.Width(in) == len(w.Columns)
 	for i, c := range w.Columns {
-		col := w.Table.Schema.Columns[c]
+		col := w.columns[c]
 		names[i] = col.Name
 		x, err := coerce(exprs[i], col.Type)
 		if err != nil {
