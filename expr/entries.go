@@ -5,73 +5,76 @@ import (
 	"github.com/sluice-sql/sluice/types"
 )
 
-// entries appends the entries of one row to a MAP or MULTISET, whose keys are there once each.
+// entries finds values among those that are being appended to a vector: the keys of one map, the elements of
+// one multiset or array, each of which is there once.
 type entries struct {
-	out    *column.Vector
+	keys   *column.Vector
+	vals   *column.Vector // of a MAP, or the counts of a MULTISET
 	first  int
 	byHash map[uint64][]int // once there are many
 }
 
-// manyEntries is from how many entries on a key is looked up by its hash.
+// newEntries begins a row of a MAP or MULTISET; the caller ends it.
+func newEntries(out *column.Vector) *entries {
+	return &entries{keys: out.Children[0], vals: out.Children[1], first: out.Children[0].Len}
+}
+
+// manyEntries is from how many on a value is looked up by its hash.
 const manyEntries = 16
 
 func (b *entries) find(v *column.Vector, i int) (at int, ok bool) {
-	keys := b.out.Children[0]
 	if b.byHash != nil {
 		for _, e := range b.byHash[column.HashRow(v, i)] {
-			if column.Equal(keys, e, v, i) {
+			if column.Equal(b.keys, e, v, i) {
 				return e, true
 			}
 		}
 		return 0, false
 	}
-	for e := b.first; e < keys.Len; e++ {
-		if column.Equal(keys, e, v, i) {
+	for e := b.first; e < b.keys.Len; e++ {
+		if column.Equal(b.keys, e, v, i) {
 			return e, true
 		}
 	}
 	return 0, false
 }
 
-// added notes the entry that was appended last.
+// added notes the key that was appended last.
 func (b *entries) added() {
-	keys := b.out.Children[0]
-	switch n := keys.Len - b.first; {
+	note := func(e int) {
+		h := column.HashRow(b.keys, e)
+		b.byHash[h] = append(b.byHash[h], e)
+	}
+	switch n := b.keys.Len - b.first; {
 	case b.byHash != nil:
-		h := column.HashRow(keys, keys.Len-1)
-		b.byHash[h] = append(b.byHash[h], keys.Len-1)
+		note(b.keys.Len - 1)
 	case n > manyEntries:
 		b.byHash = map[uint64][]int{}
-		for e := b.first; e < keys.Len; e++ {
-			h := column.HashRow(keys, e)
-			b.byHash[h] = append(b.byHash[h], e)
+		for e := b.first; e < b.keys.Len; e++ {
+			note(e)
 		}
 	}
-}
-
-func newEntries(out *column.Vector) *entries {
-	return &entries{out: out, first: out.Children[0].Len}
 }
 
 // put adds an entry of a MAP, or replaces the value of its key.
 func (b *entries) put(keys *column.Vector, k int, vals *column.Vector, v int) {
 	if at, ok := b.find(keys, k); ok {
-		replaceRow(b.out.Children[1], at, vals, v)
+		replaceRow(b.vals, at, vals, v)
 		return
 	}
-	b.out.Children[0].AppendFrom(keys, k)
-	b.out.Children[1].AppendFrom(vals, v)
+	b.keys.AppendFrom(keys, k)
+	b.vals.AppendFrom(vals, v)
 	b.added()
 }
 
 // count adds n of an element to a MULTISET.
 func (b *entries) count(v *column.Vector, i int, n int32) {
 	if at, ok := b.find(v, i); ok {
-		b.out.Children[1].I32[at] += n
+		b.vals.I32[at] += n
 		return
 	}
-	b.out.Children[0].AppendFrom(v, i)
-	b.out.Children[1].AppendI64(int64(n))
+	b.keys.AppendFrom(v, i)
+	b.vals.AppendI64(int64(n))
 	b.added()
 }
 

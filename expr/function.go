@@ -152,6 +152,6 @@ func functionGroups() [][]Function {
 	return [][]Function{
 		comparisonFunctions(), logicalFunctions(), arithmeticFunctions(), mathFunctions(),
 		stringFunctions(), patternFunctions(), hashFunctions(), temporalFunctions(), clockFunctions(), conditionalFunctions(),
-		conversionFunctions(), constructionFunctions(),
+		conversionFunctions(), constructionFunctions(), collectionFunctions(), splitFunctions(),
 	}
 }
