@@ -9,9 +9,14 @@
 // to standard error; the two are serialised, so that on a terminal they stand in the order in which they
 // were written, under a progress line that is taken away before anything is printed.
 //
-// A format is one file: tableau.go, csv.go, json.go, markdown.go. Each prints rows as they come in
-// bounded memory. What is not a terminal gets every byte of every value in csv and json; a terminal
-// never gets a control character out of data, names or errors (visible.go).
+// A format is one file: tableau.go and box.go (two styles of grid.go), csv.go, tsv.go, json.go, markdown.go,
+// vertical.go. Each prints rows as they come in bounded memory. What is not a terminal gets every byte of
+// every value in csv, tsv and json; a terminal never gets a control character out of data, names or errors
+// (visible.go), and nothing is cut but on a terminal.
+//
+// A result goes to a destination (output.go): the screen, the file of 'sluice.output', which has it whole or
+// not at all (output_file.go), or, at the prompt, a spool that a pager reads once the query is over
+// (pager.go).
 //
 // signals.go holds what Ctrl-C and its kin do, input.go what a paste does, history.go the history file.
 package repl

@@ -51,3 +51,23 @@ func (d shown) flush() error {
 func (d shown) commit(context.Context) error { return d.s.Flush() }
 
 func (d shown) drop() {}
+
+// messages is a result among the messages.
+type messages struct{ s *Screen }
+
+func (d messages) Write(p []byte) (int, error) {
+	d.s.mu.Lock()
+	defer d.s.mu.Unlock()
+	if err := d.s.writeErr(p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (d messages) terminal() bool { return d.s.errTTY }
+
+func (d messages) flush() error { return nil }
+
+func (d messages) commit(context.Context) error { return nil }
+
+func (d messages) drop() {}

@@ -27,8 +27,8 @@ import (
 // The first result after a SET takes the place of whatever the file held. A file that somebody has moved
 // away or replaced since the last result is begun anew.
 //
-// A device or a pipe cannot be replaced and is written to as the rows come. Standard output under another
-// name (/dev/stdout) is the screen.
+// A device or a pipe cannot be replaced and is written to as the rows come. So are standard output and
+// standard error under other names, such as /dev/stdout.
 type output struct {
 	name string      // the option when the last result was written
 	last os.FileInfo // the file then
@@ -62,9 +62,10 @@ func (o *output) reset(sql string) bool {
 
 // target is a file that can be written to.
 type target struct {
-	path   string // without symbolic links
-	info   os.FileInfo
-	screen bool // it is the screen's
+	path   string      // without symbolic links
+	info   os.FileInfo // nil if there is no such file
+	screen bool        // it is where results go anyway
+	errors bool        // it is where messages go
 }
 
 // find looks at the file of a name without changing it.
@@ -73,8 +74,10 @@ func find(screen *Screen, name string) (target, error) {
 	info, err := os.Stat(name)
 	if err == nil {
 		switch mode := info.Mode(); {
-		case screen.isOut(info):
+		case isOpenAs(screen.out, info):
 			return target{screen: true}, nil
+		case isOpenAs(screen.err, info):
+			return target{errors: true}, nil
 		case mode.IsDir():
 			return target{}, errors.New("is a directory")
 		case mode&os.ModeNamedPipe != 0, mode&os.ModeCharDevice != 0:
@@ -113,10 +116,10 @@ func find(screen *Screen, name string) (target, error) {
 	return target{path: path}, nil
 }
 
-// isOut reports whether a file is the one that standard output goes to.
-func (s *Screen) isOut(info os.FileInfo) bool {
-	out, err := s.out.Stat()
-	return err == nil && os.SameFile(out, info)
+// isOpenAs reports whether a file is the one that f writes to.
+func isOpenAs(f *os.File, info os.FileInfo) bool {
+	open, err := f.Stat()
+	return err == nil && os.SameFile(open, info)
 }
 
 // open begins a result. It returns nil if the file is the screen's.
@@ -128,6 +131,8 @@ func (o *output) open(ctx context.Context, screen *Screen, name string) (destina
 	switch {
 	case t.screen:
 		return nil, nil
+	case t.errors:
+		return messages{screen}, nil
 	case t.info != nil && !t.info.Mode().IsRegular():
 		d, err := openStream(ctx, name, t.info)
 		if err != nil {

@@ -143,7 +143,7 @@ func TestOutputWholeOrNot(t *testing.T) {
 	require.Equal(t, exitError, code)
 	require.Empty(t, out)
 	require.Contains(t, errs, "the last row is bad")
-	require.Contains(t, errs, "[INFO] $DIR/f is as it was.\n")
+	require.Contains(t, errs, "[INFO] Nothing was written to $DIR/f.\n")
 	holdsOnly(t, dir)
 	code, _, _ = runIn(t, dir, script+"ROWS 2; BREAK 5;")
 	require.Equal(t, exitError, code)
@@ -236,7 +236,7 @@ func TestOutputDiskFull(t *testing.T) {
 	require.Equal(t, exitError, code)
 	require.Empty(t, out)
 	require.Contains(t, errs, "the result cannot be written to $DIR/f ('sluice.output'): no space left on device")
-	require.Contains(t, errs, "[INFO] $DIR/f is as it was.\n")
+	require.Contains(t, errs, "[INFO] Nothing was written to $DIR/f.\n")
 	require.Equal(t, "n\n1\n2\n3\n", contents(t, filepath.Join(dir, "f")))
 	holdsOnly(t, dir, "f")
 }
@@ -270,6 +270,13 @@ func TestOutputElsewhere(t *testing.T) {
 	})
 	require.Equal(t, "n\n1\nn\n1\n2\n", out)
 	require.Contains(t, errs, "1 row in set\n")
+
+	// And its standard error.
+	_, out, errs = capture(t, nil, func(c Config) int {
+		return runCommand(ctx, newFake(), c, set+"'"+c.Screen.err.Name()+"'; ROWS 1; ECHO;")
+	})
+	require.Empty(t, out)
+	require.Contains(t, errs, "succeeded.\nn\n1\n[INFO] 1 row written to /")
 
 	require.NoError(t, unix.Mkfifo("pipe", 0o600))
 	cmd := exec.Command("cat", "pipe")

@@ -86,13 +86,13 @@ func (s *Screen) Flush() error {
 	return s.flush()
 }
 
-// message prints lines on standard error, behind the results so far. That it cannot be written is
-// nobody's business: there is no other place to say so.
+// message prints lines on standard error, behind the results so far; control characters in them are made
+// visible. That it cannot be written is nobody's business: there is no other place to say so.
 func (s *Screen) message(text string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	_ = s.flush() // kept in outErr; whoever writes results asks for it
-	_ = s.writeErr([]byte(text))
+	_ = s.writeErr(appendVisible(nil, []byte(text), true))
 }
 
 // clearScreen empties a terminal.

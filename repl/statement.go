@@ -129,8 +129,8 @@ func (sh *shell) print(ctx context.Context, res *session.Result, rows rows, vert
 	if err != nil {
 		d.drop()
 		out := sh.unwritable(err)
-		if file != "" && out != unread {
-			sh.screen.message("[INFO] " + visible(file) + " is as it was.\n")
+		if _, ok := d.(*outputFile); ok {
+			sh.screen.message("[INFO] Nothing was written to " + visible(file) + ".\n")
 		}
 		return out
 	}
