@@ -72,13 +72,22 @@ func (c *Catalog) StoreKey(path catalog.ObjectPath) string {
 
 // ListTables returns the names of tables and views, sorted. A file that is yet to be made has none.
 func (c *Catalog) ListTables(ctx context.Context, database string) ([]string, error) {
+	return c.names(ctx, database, (*sqlite.Conn).Names)
+}
+
+// ListViews returns the names of views, sorted.
+func (c *Catalog) ListViews(ctx context.Context, database string) ([]string, error) {
+	return c.names(ctx, database, (*sqlite.Conn).Views)
+}
+
+func (c *Catalog) names(ctx context.Context, database string, list func(*sqlite.Conn) ([]string, error)) ([]string, error) {
 	s, err := c.store(database)
 	if err != nil || c.unmade(s) {
 		return nil, err
 	}
 	var names []string
 	err = s.Read(ctx, func(conn *sqlite.Conn) error {
-		names, err = conn.Names()
+		names, err = list(conn)
 		return err
 	})
 	return names, err
@@ -104,7 +113,7 @@ func (c *Catalog) Table(ctx context.Context, path catalog.ObjectPath) (*catalog.
 	if !c.unmade(s) {
 		err = s.Read(ctx, func(conn *sqlite.Conn) error {
 			if info, err = s.Describe(conn, path.Object, true); err == nil && info == nil {
-				names, err = conn.Names()
+				names, err = list(conn)
 			}
 			return err
 		})

@@ -4,9 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/sluice-sql/sluice/types"
 )
+
+// codeError is the result code of a statement that cannot be.
+const codeError = 1
 
 // Step is one ALTER TABLE statement of SQLite's own.
 type Step struct {
@@ -31,14 +35,14 @@ func RenameColumn(from, to string) Step {
 	return Step{"RENAME COLUMN " + Quote(from) + " TO " + Quote(to)}
 }
 
-// StepError is SQLite's refusal of one step. Nothing has been changed.
+// StepError says why SQLite does not do one step. Nothing has been changed.
 type StepError struct {
 	Index  int
 	Reason string
 }
 
 // Error gives the reason.
-func (e *StepError) Error() string { return "SQLite refuses it: " + e.Reason }
+func (e *StepError) Error() string { return e.Reason }
 
 // ViewError says that a view was to be altered, which only SQLite's own tools do.
 type ViewError struct{ Name string }
@@ -59,13 +63,67 @@ func (s *Store) AlterTable(ctx context.Context, table string, steps []Step, unch
 		if !unchanged(info) {
 			return ErrChanged
 		}
+		before, err := c.compiling()
+		if err != nil {
+			return err
+		}
 		for i, step := range steps {
 			if err := c.Exec("ALTER TABLE main." + Quote(table) + " " + step.action); err != nil {
 				return stepError(i, err)
 			}
 		}
+		after, err := c.compiling()
+		if err != nil {
+			return err
+		}
+		for what, reason := range after {
+			if reason != "" && before[what] == "" { // what was broken already is not the change's fault
+				return &StepError{len(steps) - 1, "a trigger would fail on " + what + ": " + reason}
+			}
+		}
 		return nil
 	})
+}
+
+// compiling has the writes of all tables and views with triggers, each with the reason why SQLite does not
+// compile it, "" when it does. ALTER TABLE itself looks at what triggers read, and not at the columns that
+// they set.
+func (c *Conn) compiling() (map[string]string, error) {
+	tables, err := c.Rows("SELECT DISTINCT tbl_name FROM main.sqlite_schema WHERE type = 'trigger'")
+	if err != nil {
+		return nil, err
+	}
+	reasons := map[string]string{}
+	for _, r := range tables {
+		table, _ := r[0].(string)
+		rows, err := c.Rows("SELECT name FROM pragma_table_xinfo(?1, 'main') WHERE hidden = 0", table)
+		if err != nil {
+			return nil, err
+		}
+		var set []string
+		for _, r := range rows {
+			col, _ := r[0].(string)
+			set = append(set, Quote(col)+" = NULL")
+		}
+		name := "main." + Quote(table)
+		for what, sql := range map[string]string{
+			"INSERT INTO " + table: "INSERT INTO " + name + " DEFAULT VALUES",
+			"UPDATE " + table:      "UPDATE " + name + " SET " + strings.Join(set, ", "),
+			"DELETE FROM " + table: "DELETE FROM " + name,
+		} {
+			s, err := c.prepare(sql)
+			var e *Error
+			switch {
+			case err == nil:
+				s.close()
+			case errors.As(err, &e) && e.Primary() == codeError:
+				reasons[what] = e.Msg
+			default:
+				return nil, err
+			}
+		}
+	}
+	return reasons, nil
 }
 
 // RenameTable gives a table another name, also where views, triggers and foreign keys name it.
@@ -100,9 +158,8 @@ func (s *Store) alterable(c *Conn, table string) (*TableInfo, error) {
 // stepError tells what SQLite refuses (a view that would break, a name that is taken) from what failed.
 func stepError(i int, err error) error {
 	var e *Error
-	const codeError = 1
 	if errors.As(err, &e) && e.Primary() == codeError {
-		return &StepError{i, e.Msg}
+		return &StepError{i, "SQLite refuses it: " + e.Msg}
 	}
 	return err
 }

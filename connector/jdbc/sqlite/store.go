@@ -97,8 +97,13 @@ type TableInfo struct {
 }
 
 // Names returns the names of the tables and views of a file, sorted, without reserved ones.
-func (c *Conn) Names() ([]string, error) {
-	rows, err := c.Rows("SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view') ORDER BY name")
+func (c *Conn) Names() ([]string, error) { return c.names("'table', 'view'") }
+
+// Views returns the names of the views of a file, as Names does.
+func (c *Conn) Views() ([]string, error) { return c.names("'view'") }
+
+func (c *Conn) names(types string) ([]string, error) {
+	rows, err := c.Rows("SELECT name FROM main.sqlite_schema WHERE type IN (" + types + ") ORDER BY name")
 	if err != nil {
 		return nil, err
 	}
