@@ -160,6 +160,12 @@ type Sweeper interface {
 	Sweep(ctx context.Context, decide func(connector.JobID) Decision) (Report, error)
 }
 
+// ViewLister is a catalog that tells its views from its tables without looking at each.
+type ViewLister interface {
+	// ListViews returns the names of the views, sorted.
+	ListViews(ctx context.Context, database string) ([]string, error)
+}
+
 // Busy is a catalog that lives in the process and so cannot go while a job writes to it.
 type Busy interface {
 	// Busy returns an error that names the job, or nil.

@@ -113,7 +113,7 @@ func (c *Catalog) Table(ctx context.Context, path catalog.ObjectPath) (*catalog.
 	if !c.unmade(s) {
 		err = s.Read(ctx, func(conn *sqlite.Conn) error {
 			if info, err = s.Describe(conn, path.Object, true); err == nil && info == nil {
-				names, err = list(conn)
+				names, err = conn.Names()
 			}
 			return err
 		})
