@@ -95,7 +95,7 @@ func (a *alteration) plan(was types.Schema) error {
 			return &ColumnError{c.Name, fmt.Sprintf("column %s has %d rows of type %s, and not all values of that type are of type %s: only a wider type will do",
 				name, a.old.rows, old.AsNullable(), c.Type.AsNullable())}
 		}
-		ev, err := expr.Compile(&expr.Cast{Arg: &expr.Column{Name: c.Name, T: old}, T: c.Type, Implicit: true}, nil)
+		ev, err := expr.Compile(&expr.Cast{Arg: &expr.Column{Name: c.Name, T: old}, T: c.Type, Exact: true}, nil)
 		if err != nil {
 			return fmt.Errorf("column %s: %w", name, err)
 		}
