@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -98,11 +99,26 @@ func ways(t *testing.T, newEngine func() engine, text string) map[string]func() 
 		"command": func() (int, string, string) {
 			return capture(t, nil, func(c Config) int { return runCommand(ctx, newEngine(), c, text) })
 		},
+		"SOURCE": func() (int, string, string) {
+			name := scriptFile(t, text)
+			code, out, errs := capture(t, nil, func(c Config) int { return runCommand(ctx, newEngine(), c, "SOURCE "+literal(name)) })
+			errs = strings.ReplaceAll(errs, name+" is run by "+commandName+":1:1\n", "")
+			// the SOURCE is a statement too
+			errs = failures.ReplaceAllStringFunc(errs, func(s string) string {
+				var failed, ran int
+				_, _ = fmt.Sscanf(failures.ReplaceAllString(s, "$1 $3"), "%d %d", &failed, &ran)
+				return failures.ReplaceAllString(s, "[INFO] ${1} ${2} of "+strconv.Itoa(ran-1)+" failed.")
+			})
+			return code, out, errs
+		},
 	}
 }
 
 // scriptName is the name of a script file.
 var scriptName = regexp.MustCompile(`/\S*s\.sql`)
+
+// failures is what a script says that has gone on after errors.
+var failures = regexp.MustCompile(`\[INFO\] (\d+) (statements?) of (\d+) failed\.`)
 
 // The files hold scripts and what comes of them: the same on every road, but for the name of the text.
 func TestScripts(t *testing.T) {
@@ -112,12 +128,38 @@ func TestScripts(t *testing.T) {
 // Cases from bug reports of other shells, on a real session.
 func TestCases(t *testing.T) {
 	runScripts(t, "testdata/cases", func() engine { return live{realSession(t)} })
+	t.Run("C4", testC4)
+	t.Run("typed and pasted", func(t *testing.T) { runOnTerminal(t, "testdata/cases") })
+}
+
+// testC4 is one INSERT of 20 MB on one line: it works, or is over a limit that it names, whole or not at all.
+func testC4(t *testing.T) {
+	var b strings.Builder
+	b.WriteString("create table t (a int, b string); insert into t values (0, '')")
+	n := 1
+	for ; b.Len() < 20<<20; n++ {
+		fmt.Fprintf(&b, ",(%d,'%060d')", n, n)
+	}
+	b.WriteString("; select count(*) as n, max(a) as a from t;")
+	code, out, errs := ways(t, func() engine { return live{realSession(t)} }, b.String())["stdin"]()
+	require.Zero(t, code, errs)
+	require.Contains(t, out, fmt.Sprintf("| %d | %d |", n, n-1))
+
+	long := "create table t (b string); insert into t values ('a'), ('" + strings.Repeat("é日👍x", 2_000_000) + "'); "
+	for _, way := range []string{"file", "stdin"} {
+		e := live{realSession(t)}
+		code, _, errs := ways(t, func() engine { return e }, long)[way]()
+		require.Equal(t, 1, code)
+		require.Contains(t, errs, ":1:57: the string that starts here has more than 16 MiB, the longest allowed\n")
+		_, out, _ := capture(t, nil, func(c Config) int { return runCommand(ctx, e, c, "select count(*) as n from t") })
+		require.Contains(t, out, "| 0 |")
+	}
 }
 
 // realSession returns a session that can only keep tables in memory.
 func realSession(t *testing.T) *session.Session {
 	s, err := session.New(session.Config{
-		Env:      &connector.Env{Clock: time.Now, TempDir: t.TempDir(), Memory: connector.NewMemory(64 << 20), Files: connector.NewFiles(), Out: io.Discard, Err: io.Discard},
+		Env:      &connector.Env{Clock: time.Now, TempDir: t.TempDir(), Memory: connector.NewMemory(256 << 20), Files: connector.NewFiles(), Out: io.Discard, Err: io.Discard},
 		Catalogs: []catalog.Factory{memory.Factory{}},
 		Options:  map[string]string{"table.local-time-zone": "UTC"},
 	})
@@ -126,13 +168,18 @@ func realSession(t *testing.T) *session.Session {
 	return s
 }
 
+// scriptOf is the script of a case.
+func scriptOf(c *testfile.Case) string {
+	if !testfile.Has(c, "escaped") {
+		return c.Input
+	}
+	return strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\ufeff`, "\ufeff", `\xff`, "\xff", `\x1b`, "\x1b").Replace(c.Input)
+}
+
 func runScripts(t *testing.T, dir string, newEngine func() engine) {
 	testfile.Walk(t, dir, ".test", func(t *testing.T, path string) {
 		testfile.Run(t, path, func(t *testing.T, c *testfile.Case) string {
-			text := c.Input
-			if testfile.Has(c, "escaped") {
-				text = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\ufeff`, "\ufeff", `\xff`, "\xff", `\x1b`, "\x1b").Replace(text)
-			}
+			text := scriptOf(c)
 			var first, from string
 			for name, way := range ways(t, newEngine, text) {
 				code, out, errs := way()

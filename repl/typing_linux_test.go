@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/sluice-sql/sluice/internal/testfile"
 )
 
 const ctrlR = "\x12"
@@ -232,28 +235,7 @@ func TestPasteOfALongScript(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "s.sql")
 	require.NoError(t, os.WriteFile(file, []byte(script), 0o600))
 	_, out, errs := capture(t, nil, func(c Config) int { return runScript(ctx, live{realSession(t)}, c, file) })
-	took := regexp.MustCompile(` \(\d+\.\d+ seconds\)`)
-	rows := func(text string) (kept []string) {
-		for _, l := range strings.Split(strings.ReplaceAll(text, "\r", ""), "\n") {
-			l = took.ReplaceAllString(l, "")
-			if strings.HasPrefix(l, "| ") || strings.HasPrefix(l, "+-") || strings.HasPrefix(l, "[") || strings.HasPrefix(l, "*") || strings.HasPrefix(l, "EXPR$0") ||
-				strings.HasSuffix(l, " in set") || strings.HasSuffix(l, " written") || l == "Empty set" {
-				kept = append(kept, l)
-			}
-		}
-		return kept
-	}
-	split := func(lines []string) (results, messages []string) {
-		for _, l := range lines {
-			if strings.HasSuffix(l, " in set") || strings.HasSuffix(l, " written") || l == "Empty set" || strings.HasPrefix(l, "[") {
-				messages = append(messages, l)
-			} else {
-				results = append(results, l)
-			}
-		}
-		return results, messages
-	}
-	wantRows, wantMessages := rows(out), rows(errs)
+	wantRows, wantMessages := splitShown(out + errs)
 	require.Greater(t, len(wantMessages), 200)
 	for name, marks := range map[string][2]string{"marked": {pasteStart, pasteEnd}, "unmarked": {"", ""}} {
 		t.Run(name, func(t *testing.T) {
@@ -264,9 +246,88 @@ func TestPasteOfALongScript(t *testing.T) {
 			s.expect("Sluice SQL> ")
 			s.send(ctrlD)
 			require.Zero(t, s.code())
-			gotRows, gotMessages := split(rows(s.transcript()))
+			gotRows, gotMessages := splitShown(s.transcript())
 			require.Equal(t, wantRows, gotRows)
 			require.Equal(t, wantMessages, gotMessages)
 		})
+	}
+}
+
+// took is what a terminal says in addition.
+var took = regexp.MustCompile(` \(\d+\.\d+ seconds\)`)
+
+// splitShown returns the lines of results and those of messages, without prompts, echoes and times.
+func splitShown(text string) (rows, messages []string) {
+	for _, l := range strings.Split(strings.ReplaceAll(text, "\r", ""), "\n") {
+		l = took.ReplaceAllString(l, "")
+		switch {
+		case strings.HasSuffix(l, " in set"), strings.HasSuffix(l, " written"), l == "Empty set", strings.HasPrefix(l, "["):
+			messages = append(messages, l)
+		case strings.HasPrefix(l, "| "), strings.HasPrefix(l, "+-"), strings.HasPrefix(l, "*"), strings.HasPrefix(l, "EXPR$"):
+			rows = append(rows, l)
+		}
+	}
+	return rows, messages
+}
+
+// runOnTerminal types and pastes the scripts that end well: they give the rows and the messages that they
+// give from a file.
+func runOnTerminal(t *testing.T, dir string) {
+	well := 0
+	defer func() { require.Greater(t, well, 5) }()
+	testfile.Walk(t, dir, ".test", func(t *testing.T, path string) {
+		testfile.Run(t, path, func(t *testing.T, c *testfile.Case) string {
+			if !strings.HasPrefix(c.Expected, "exit 0\n") || strings.Contains(c.Expected, "fail") {
+				return c.Expected
+			}
+			well++
+			wantRows, wantMessages := splitShown(c.Expected)
+			text := strings.TrimPrefix(strings.TrimRight(scriptOf(c), "\n"), "\ufeff")
+			if !strings.HasSuffix(text, ";") && !strings.Contains(text, "-- end") {
+				text += ";"
+			}
+			for name, marks := range map[string][2]string{"typed": {"", ""}, "pasted": {pasteStart, pasteEnd}} {
+				s := startShell(t, "SLUICE_TEST_LIVE="+liveFolder(t))
+				s.expect("Sluice SQL> ")
+				s.send(marks[0] + strings.NewReplacer("\r\n", "\r", "\n", "\r").Replace(text) + "\r" + marks[1])
+				for range wantMessages {
+					s.expectMessage()
+				}
+				s.expect("Sluice SQL> ")
+				s.send(ctrlD)
+				require.Zero(t, s.code())
+				gotRows, gotMessages := splitShown(s.transcript())
+				if strings.Contains(text, "\r\n") { // a terminal knows one kind of line end
+					wantRows = slices.DeleteFunc(slices.Clone(wantRows), func(l string) bool { return strings.Contains(l, "␍") })
+					gotRows = slices.DeleteFunc(gotRows, func(l string) bool { return strings.Contains(l, "␊") })
+				}
+				require.Equal(t, wantRows, gotRows, name)
+				require.Equal(t, wantMessages, gotMessages, name)
+			}
+			return c.Expected
+		})
+	})
+}
+
+// expectMessage waits for the next line that says how a statement ended.
+func (s *terminal) expectMessage() {
+	s.t.Helper()
+	message := regexp.MustCompile(`(?m)^(Empty set|\d+ rows? (in set|written)|\[INFO\]).*\r\n`)
+	for deadline := time.Now().Add(20 * time.Second); ; {
+		s.mu.Lock()
+		at := message.FindIndex(s.seen.Bytes())
+		if at != nil {
+			s.seen.Next(at[1])
+		}
+		shown := s.seen.String()
+		s.mu.Unlock()
+		if at != nil {
+			return
+		}
+		select {
+		case <-s.more:
+		case <-time.After(time.Until(deadline)):
+			s.t.Fatalf("no further message is shown; the terminal has\n%q", shown)
+		}
 	}
 }
