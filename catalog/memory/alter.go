@@ -62,6 +62,9 @@ func origins(old, new *catalog.CatalogTable, changes []catalog.TableChange) ([]i
 		switch ch.Kind {
 		case catalog.AddColumn:
 			if ch.Virtual == nil {
+				if physical {
+					return nil, &catalog.ChangeError{Index: i, Msg: fmt.Sprintf("a column %s is there already", connector.QuoteName(ch.Column))}
+				}
 				was[ch.Column] = -1
 			}
 		case catalog.DropColumn:

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/sluice-sql/sluice/column"
@@ -130,7 +131,12 @@ func (a *alteration) rows() ([]*column.Batch, error) {
 			case a.casts[j] != nil:
 				v, err := a.casts[j].Eval(&column.Batch{N: b.N, Cols: []*column.Vector{b.Cols[at]}})
 				if err != nil {
-					return nil, &ColumnError{a.schema.Columns[j].Name, fmt.Sprintf("column %s: %s", connector.QuoteName(a.schema.Columns[j].Name), err)}
+					name, msg := a.schema.Columns[j].Name, err.Error()
+					var e *expr.Error
+					if errors.As(err, &e) {
+						msg = e.Msg // its hint is about SQL
+					}
+					return nil, &ColumnError{name, fmt.Sprintf("column %s: %s", connector.QuoteName(name), msg)}
 				}
 				next.Cols[j] = column.New(t, b.N)
 				next.Cols[j].AppendVector(v, nil, b.N)
