@@ -28,6 +28,7 @@ import (
 //	BREAK n     n rows, then an error
 //	WAIT        until canceled
 //	STUCK       until canceled, and then a while
+//	CHATTER n   says n things in the background, from now on
 //	LATER       says something in the background, soon
 //	COMMIT …    does not hear a cancel, and writes one row; waits for what follows
 //	QUIT, CLEAR, HELP
@@ -152,6 +153,13 @@ func (f *fakeEngine) Execute(ctx context.Context, t session.Text) (*session.Resu
 		res.Kind, res.Affected = session.Written, 1
 	case "LATER":
 		time.AfterFunc(200*time.Millisecond, func() { fmt.Fprint(f.err, "job x has failed\n") })
+	case "CHATTER":
+		go func() {
+			for i := range n {
+				fmt.Fprintf(f.err, "note %d of the background\n", i)
+				time.Sleep(3 * time.Millisecond)
+			}
+		}()
 	case "QUIT", "EXIT":
 		res.Kind = session.Quit
 	case "CLEAR":

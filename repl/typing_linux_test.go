@@ -253,6 +253,37 @@ func TestPasteOfALongScript(t *testing.T) {
 	}
 }
 
+// However much the background has to say while a statement of several long lines is typed, each of its
+// messages stands on a line of its own, and what is typed stays what it is.
+func TestBackgroundChatter(t *testing.T) {
+	s := startShell(t)
+	s.expect("Sluice SQL> ")
+	const notes = 200
+	s.send(fmt.Sprintf("CHATTER %d;\r", notes))
+	s.expect("note 0 ")
+	long := strings.Repeat("é日👍x", 60)
+	for _, c := range "ECHO first\r" + long + "\rlast" {
+		s.send(string(c))
+		time.Sleep(time.Millisecond)
+	}
+	s.expect(fmt.Sprintf("note %d of the background", notes-1))
+	s.send(";\r")
+	s.expect("1 row in set")
+	s.expect("Sluice SQL> ")
+	s.send(up + "\r")
+	s.expect("1 row in set")
+	s.send(ctrlD)
+	require.Zero(t, s.code())
+	shown := s.transcript()
+	for i := range notes {
+		require.Regexp(t, fmt.Sprintf("[\r\n]note %d of the background\r\n", i), shown)
+	}
+	require.Contains(t, shown, "first␊")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	require.Regexp(t, `(?s)1:1.*first␊é日👍xé日👍`, s.all.String())
+}
+
 // took is what a terminal says in addition.
 var took = regexp.MustCompile(` \(\d+\.\d+ seconds\)`)
 
