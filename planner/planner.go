@@ -45,6 +45,9 @@ type Plan struct {
 	Check  *catalog.Check             // what the catalog says of the target; of INSERT only Notes are set
 	// Exists says that the target of CREATE TABLE IF NOT EXISTS … AS is there: there is nothing to run.
 	Exists bool
+	// Changelog has Explain say of each node of the optimised plan which changes it makes, as EXPLAIN
+	// CHANGELOG_MODE asks: rows are only ever inserted in batch mode, and a sink makes none.
+	Changelog bool
 
 	bound  plan.Node // as the statement says it
 	root   plan.Node // as it will run
@@ -207,14 +210,19 @@ func (p *Plan) Texts() []job.Text { return p.header.Texts }
 
 // Explain prints the plan as the statement says it, as it is optimised, and as the operators that run.
 func (p *Plan) Explain() string {
-	sink := func(prefix, tree string) string {
+	tree := func(root plan.Node, prefix, nodes, sink string) string {
+		text := plan.Explain(root, prefix, nodes)
 		if p.target == nil {
-			return tree
+			return text
 		}
-		return fmt.Sprintf("%sSink(table=[%s], fields=[%s])\n", prefix, p.Target, strings.Join(p.Schema.Names(), ", ")) + indent(tree)
+		return fmt.Sprintf("%sSink(table=[%s], fields=[%s]%s)\n", prefix, p.Target, strings.Join(p.Schema.Names(), ", "), sink) + indent(text)
 	}
-	s := "== Abstract Syntax Tree ==\n" + sink("Logical", plan.Explain(p.bound, "Logical")) +
-		"\n== Optimized Physical Plan ==\n" + sink("", plan.Explain(p.root, ""))
+	nodes, sink := "", ""
+	if p.Changelog {
+		nodes, sink = ", changelogMode=[I]", ", changelogMode=[NONE]"
+	}
+	s := "== Abstract Syntax Tree ==\n" + tree(p.bound, "Logical", "", "") +
+		"\n== Optimized Physical Plan ==\n" + tree(p.root, "", nodes, sink)
 	g, err := p.Graph()
 	if err != nil {
 		return s

@@ -140,6 +140,7 @@ func (s *session) run(t *testing.T, c *testfile.Case) string {
 		return "no error\n"
 	}
 	s.checkGraphs(t, sql, env, p)
+	s.checkView(t, sql, p)
 	sections := strings.SplitAfterN(p.Explain(), "\n\n", 3)
 	section := func(i int) string {
 		_, body, _ := strings.Cut(strings.TrimSpace(sections[i]), "\n")
@@ -187,6 +188,59 @@ func (s *session) checkGraphs(t *testing.T, sql string, env *planner.Env, p *pla
 			}
 		}
 	}
+}
+
+// checkView makes a view of a query: reading it must come to the same plan.
+func (s *session) checkView(t *testing.T, sql string, p *planner.Plan) {
+	stmt, err := sqlparse.Parse(sql)
+	require.NoError(t, err)
+	q, ok := stmt.(*sqlparse.QueryStatement)
+	if !ok {
+		return
+	}
+	create := &sqlparse.CreateView{Query: q.Query, Temporary: true, Name: sqlparse.ObjectName{Parts: []sqlparse.Ident{{Name: "a view"}}}}
+	for i := range p.Schema.Columns {
+		create.Columns = append(create.Columns, sqlparse.Ident{Name: strconv.Itoa(i)})
+	}
+	ctx := context.Background()
+	id, view, err := planner.CreateView(ctx, create, s.env(sql))
+	if err != nil && (strings.Contains(err.Error(), "is an untyped NULL") || strings.Contains(err.Error(), "is ambiguous")) {
+		return // neither can be a view
+	}
+	require.NoError(t, err)
+	again, err := sqlparse.Parse(sql)
+	require.NoError(t, err)
+	require.Equal(t, sqlparse.Print(again), sqlparse.Print(stmt), "the statement's tree is as it was")
+	require.NoError(t, s.manager.CreateTemporary(ctx, id, view))
+	defer func() { require.NoError(t, s.manager.DropTemporary(id)) }()
+	plain := planner.Options{Parallelism: 4, BatchRows: 2048, Optimize: true, Zone: "UTC"}
+	env := s.env("SELECT * FROM `a view`")
+	env.Options = plain
+	read, err := plan("SELECT * FROM `a view`", env)
+	require.NoError(t, err, "%s", view.View.Expanded)
+	before := s.env(sql)
+	before.Options = plain
+	was, err := plan(sql, before)
+	require.NoError(t, err)
+	require.Equal(t, shape(was), shape(read), "%s", view.View.Expanded)
+}
+
+// shape is the optimised plan without the names of columns.
+func shape(p *planner.Plan) string {
+	g, err := p.Graph()
+	if err != nil {
+		return err.Error()
+	}
+	var b strings.Builder
+	for _, v := range g.Vertices {
+		fmt.Fprintf(&b, "%s x%d", v.Spec.Op(), v.Parallelism)
+		for _, c := range v.Out {
+			fmt.Fprintf(&b, " %s", c.Type)
+		}
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "%v\n", g.Edges)
+	return b.String()
 }
 
 // kinds drops nullability, which the optimiser may narrow.

@@ -105,7 +105,30 @@ func (b *Binder) viewOf(id connector.ObjectIdentifier, q sqlparse.Query, columns
 		}
 		v.Schema.Columns = append(v.Schema.Columns, types.Column{Name: c.Name, Type: r.Node.Schema().Columns[i].Type})
 	}
-	return v, nil
+	return v, b.readBack(id, v, q)
+}
+
+// readBack makes sure that the text which is kept means what the statement meant.
+func (b *Binder) readBack(id connector.ObjectIdentifier, v *catalog.CatalogTable, q sqlparse.Query) error {
+	kept, err := parseQuery(v.View.Expanded)
+	if err != nil {
+		return inText(err, "The query cannot be kept as a view", q.Span())
+	}
+	b.rewrites, b.view = nil, &viewScope{id: id, depth: 1}
+	r, err := b.query(kept, nil)
+	if err != nil {
+		return inText(err, "The query cannot be kept as a view", q.Span())
+	}
+	cols := r.Node.Schema().Columns
+	if len(cols) != len(v.Schema.Columns) {
+		return errAt(q.Span(), "The query cannot be kept as a view: it has %s in full, and %d as written", count(len(cols), "column"), len(v.Schema.Columns))
+	}
+	for i, c := range v.Schema.Columns {
+		if !cols[i].Type.Equal(c.Type) {
+			return errAt(q.Span(), "The query cannot be kept as a view: column '%s' is %s in full, and %s as written", c.Name, cols[i].Type, c.Type)
+		}
+	}
+	return nil
 }
 
 // nameColumns gives the columns of a view's query the names of the view's list.

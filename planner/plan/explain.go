@@ -8,10 +8,11 @@ import (
 	"github.com/sluice-sql/sluice/expr"
 )
 
-// Explain prints a tree, one node a line, with Flink's glyphs; each line's text is prefix and Describe.
-func Explain(n Node, prefix string) string {
+// Explain prints a tree, one node a line, with Flink's glyphs; each line's text is prefix and Describe, with
+// more inside its last parenthesis.
+func Explain(n Node, prefix, more string) string {
 	var b strings.Builder
-	Tree(&b, n, func(n Node) string { return prefix + n.Describe() }, Node.Children)
+	Tree(&b, n, func(n Node) string { return prefix + strings.TrimSuffix(n.Describe(), ")") + more + ")" }, Node.Children)
 	return b.String()
 }
 
