@@ -64,9 +64,9 @@ func (t *typing) fed(line string) {
 	t.before.WriteString(line)
 }
 
-// paint returns what readline is to draw for a line.
-func (t *typing) paint(line []rune) []rune {
-	if len(line) == 0 || !wantsColours(t.engine.Option("sluice.color")) {
+// paint returns what readline is to draw for a line with the cursor at pos.
+func (t *typing) paint(line []rune, pos int) []rune {
+	if len(line) == 0 {
 		return line
 	}
 	t.mu.Lock()
@@ -74,8 +74,35 @@ func (t *typing) paint(line []rune) []rune {
 	if t.before.Len() <= farBack {
 		before = t.before.String()
 	}
+	room := t.width() - len(promptFor(t.open))
 	t.mu.Unlock()
-	return coloured(line, before)
+	painted := line
+	if wantsColours(t.engine.Option("sluice.color")) {
+		painted = coloured(line, before)
+	}
+	if n := backspaces(line, pos, room); n != 0 {
+		painted = append(slices.Clip(painted), []rune(moveLeft(n))...)
+	}
+	return painted
+}
+
+// backspaces returns how many columns the cursor must go left from the end of a line, beyond the one for each
+// rune that readline will go: wide characters take two, combining ones none. A line that does not fit the screen
+// has none: there readline counts rows as well.
+func backspaces(line []rune, pos, room int) int {
+	if plain([]byte(string(line[min(pos, len(line)):]))) || width([]byte(string(line))) >= room {
+		return 0
+	}
+	rest := line[pos:]
+	return width([]byte(string(rest))) - len(rest)
+}
+
+// moveLeft moves a terminal's cursor.
+func moveLeft(columns int) string {
+	if columns < 0 {
+		return fmt.Sprintf("\x1b[%dC", -columns)
+	}
+	return fmt.Sprintf("\x1b[%dD", columns)
 }
 
 // farBack is how many bytes of a statement's earlier lines are looked at again with every key, to know what a

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -202,6 +203,54 @@ func TestColoursKeepTheCursor(t *testing.T) {
 	}
 }
 
+// In a line that fits the screen the cursor stands where the next rune goes, whatever is behind it: readline
+// goes back one column for each rune.
+func TestCursorInWideText(t *testing.T) {
+	for _, colours := range []bool{false, true} {
+		d := newDrawing(t, 80, colours)
+		line := []rune("SELECT '日本 😀', `e\u0301` AS 表, 'x'")
+		d.buf.WriteRunes(line)
+		for pos := len(line); pos >= 0; pos-- {
+			require.Equal(t, pos, d.buf.Pos())
+			require.Equal(t, len(promptNew)+width([]byte(string(line[:pos]))), cursorColumn(t, d.out.String()), "%q", string(line[:pos]))
+			d.out.Reset()
+			d.buf.MoveBackward()
+		}
+	}
+}
+
+// cursorColumn is where a terminal's cursor stands after an output of one row.
+func cursorColumn(t *testing.T, output string) int {
+	col := 0
+	moves := regexp.MustCompile("\x1b\\[([0-9]*)([A-Za-z])|\r|\b")
+	for output != "" {
+		at := moves.FindStringSubmatchIndex(output)
+		if at == nil {
+			return col + width([]byte(output))
+		}
+		col += width([]byte(output[:at[0]]))
+		move := output[at[0]:at[1]]
+		n := 1
+		if at[2] >= 0 && at[3] > at[2] {
+			var err error
+			n, err = strconv.Atoi(output[at[2]:at[3]])
+			require.NoError(t, err)
+		}
+		switch {
+		case move == "\r":
+			col = 0
+		case move == "\b", strings.HasSuffix(move, "D"):
+			col = max(0, col-n)
+		case strings.HasSuffix(move, "C"):
+			col += n
+		default:
+			require.Contains(t, "mJK", move[len(move)-1:])
+		}
+		output = output[at[1]:]
+	}
+	return col
+}
+
 type drawing struct {
 	out bytes.Buffer
 	buf *readline.RuneBuffer
@@ -216,7 +265,9 @@ func newDrawing(t *testing.T, columns int, colours bool) *drawing {
 	e.options["sluice.color"] = setting
 	in := &input{}
 	d := &drawing{}
-	cfg := &readline.Config{Painter: editor{in, newTyping(e)}, ForceUseInteractive: true}
+	keys := newTyping(e)
+	keys.width = func() int { return columns }
+	cfg := &readline.Config{Painter: editor{in, keys}, ForceUseInteractive: true}
 	require.NoError(t, cfg.Init())
 	d.buf = readline.NewRuneBuffer(&d.out, promptNew, cfg, columns)
 	return d

@@ -45,7 +45,7 @@ type Completion struct {
 }
 
 // longest is the text that is looked at.
-const longest = 256 << 10
+const longest = 64 << 10
 
 // completionWait is how long Complete waits for names that it has not seen yet.
 const completionWait = 150 * time.Millisecond
@@ -320,7 +320,7 @@ func (c *completing) name(name, more string, kind CompletionKind, doc string) {
 		return
 	}
 	text := name
-	if c.quoted || !plainName(name) {
+	if c.quoted || !c.s.names.plain(name) {
 		text = sqlparse.QuoteIdent(name)
 		if c.quoted && c.typed.Class != sqlparse.OpenToken && !c.unclosed { // its end stands behind the cursor
 			text, more = strings.TrimSuffix(text, "`"), ""

@@ -18,7 +18,8 @@ import (
 type names struct {
 	mu      sync.Mutex
 	entries map[string]*nameEntry
-	changes int // counts the statements that may have changed names
+	bare    map[string]bool // names, and whether they need no back-quotes
+	changes int             // counts the statements that may have changed names
 	loading sync.WaitGroup
 	ctx     context.Context // of the loaders
 	cancel  context.CancelFunc
@@ -99,6 +100,21 @@ func named[T any](ctx context.Context, n *names, key string, load func(context.C
 	defer n.mu.Unlock()
 	v, _ := e.value.(T)
 	return v
+}
+
+// plain is plainName, which parses, for names that come again with every Tab.
+func (n *names) plain(name string) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.bare == nil || len(n.bare) > 10_000 {
+		n.bare = map[string]bool{}
+	}
+	plain, ok := n.bare[name]
+	if !ok {
+		plain = plainName(name)
+		n.bare[name] = plain
+	}
+	return plain
 }
 
 // errClosed is the answer of a catalog that is not open.

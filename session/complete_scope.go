@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sluice-sql/sluice/expr"
@@ -32,6 +33,10 @@ func (c *completing) hole(e expectation, from, n int) {
 			c.types(n)
 		} else if endsOperand(c.toks, n-1) || c.toks[n-1].Class == sqlparse.Keyword || c.toks[n-1].text == ">" {
 			c.words(n, "NOT NULL", "COMMENT", "PRIMARY KEY")
+		}
+	case "new": // a column with its type, which MODIFY has as well
+		if e.form == "ALTER TABLE" {
+			c.targetColumns(n)
 		}
 	case "column":
 		c.targetColumns(n)
@@ -295,6 +300,10 @@ func (c *completing) operand(e expectation, from, n int) {
 	c.words(n, "CASE", "NOT", "NULL", "TRUE", "FALSE", "INTERVAL", "EXISTS")
 	if prev == "CASE" {
 		c.words(n, "WHEN")
+	}
+	isColumn := func(item CompletionItem) bool { return item.Kind == CompleteColumn }
+	if c.prefix == "" && slices.ContainsFunc(c.items, isColumn) {
+		return // who has columns to choose from and wants a function begins to type its name
 	}
 	for _, f := range allFunctions() {
 		if f.operator {

@@ -158,6 +158,29 @@ func TestCompleteLocked(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// A catalog that the store knows and that is not open stays so.
+func TestCompleteOpensNothing(t *testing.T) {
+	dir := t.TempDir()
+	options := map[string]string{"table.catalog-store.kind": "file", "table.catalog-store.file.path": dir}
+	ctx := context.Background()
+	w := newCompletionWorld(t, options)
+	file := filepath.Join(w.tmp, "kept.db")
+	db := openSQLite(t, file)
+	_, err := db.Exec("CREATE TABLE kept (x INT)")
+	require.NoError(t, err)
+	_, err = w.Execute(ctx, session.Text{SQL: "CREATE CATALOG k WITH ('type' = 'jdbc', 'base-url' = 'jdbc:sqlite:" + file + "')"})
+	require.NoError(t, err)
+	again := newCompletionWorld(t, options)
+	names := func() []session.CompletionItem {
+		return again.Complete(ctx, "SELECT * FROM k.kept.", len("SELECT * FROM k.kept.")).Items
+	}
+	require.Equal(t, []session.CompletionItem{{Text: "k.", Kind: session.CompleteCatalog}}, again.Complete(ctx, "SELECT * FROM k", 15).Items)
+	require.Empty(t, names())
+	_, err = again.Execute(ctx, session.Text{SQL: "SHOW TABLES FROM k.kept"})
+	require.NoError(t, err)
+	require.Equal(t, []session.CompletionItem{{Text: "kept", Kind: session.CompleteTable}}, names())
+}
+
 // Whatever the text, Complete answers, and what it answers is about the text before the cursor.
 func TestCompleteAnything(t *testing.T) {
 	w := newCompletionWorld(t, nil)
@@ -171,5 +194,26 @@ func TestCompleteAnything(t *testing.T) {
 			c := w.Complete(context.Background(), part, pos)
 			require.True(t, 0 <= c.Start && c.Start <= pos, part)
 		}
+	}
+}
+
+func BenchmarkComplete(b *testing.B) {
+	s, err := session.New(session.Config{
+		Env:      &connector.Env{Clock: time.Now, Memory: connector.NewMemory(64 << 20), Files: connector.NewFiles()},
+		Catalogs: []catalog.Factory{memorycatalog.Factory{}},
+	})
+	require.NoError(b, err)
+	defer func() { require.NoError(b, s.Close()) }()
+	for i := range 5000 {
+		_, err := s.Execute(context.Background(), session.Text{SQL: fmt.Sprintf("CREATE TABLE table_%d (x INT)", i)})
+		require.NoError(b, err)
+	}
+	long := "SELECT " + strings.Repeat("x + 1 AS y, ", 2000) + "1 FROM tab"
+	for name, text := range map[string]string{"5000 tables": "SELECT * FROM t", "a long statement": long} {
+		b.Run(name, func(b *testing.B) {
+			for range b.N {
+				require.NotEmpty(b, s.Complete(context.Background(), text, len(text)).Items)
+			}
+		})
 	}
 }
