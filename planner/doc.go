@@ -4,6 +4,11 @@
 //	optimize  the same result for less work → plan.Node
 //	lower     operators, edges and hooks → job.Graph
 //
-// and plan, the nodes between them. [Query], [Insert] and [CreateTableAs] give a [Plan], whose Graph runs
-// and whose Explain is shown; [CreateTable] only resolves. Nothing is created here.
+// and plan, the nodes between them. [Query], [Insert], [CreateTableAs] and [Partitions] give a [Plan], whose
+// Graph runs and whose Explain is shown; [CreateTable], [CreateView], [AlterTable] and [AlterView] only
+// resolve. Nothing is created or changed here.
+//
+// A view is kept as the text of its query with all names in full, a computed column as the text of its
+// expression. Both are parsed and bound again where they are read, and the places of their expressions are
+// in that text: [Plan.Texts].
 package planner

@@ -20,7 +20,7 @@ func (b *Binder) from(t sqlparse.TableExpr, parent *scope) (plan.Node, *scope, e
 		case t.Sample != nil:
 			return nil, nil, notYet(t.Sample.Span(), "TABLESAMPLE")
 		}
-		if err := refuseHints(t.Hints); err != nil {
+		if err := b.refuseTableHints(t); err != nil {
 			return nil, nil, err
 		}
 		return b.tableByName(&t.Name, t.Alias, parent)
@@ -44,6 +44,19 @@ func (b *Binder) from(t sqlparse.TableExpr, parent *scope) (plan.Node, *scope, e
 		return nil, nil, notYet(t.Span(), "MATCH_RECOGNIZE")
 	}
 	return nil, nil, notYet(t.Span(), "this kind of table")
+}
+
+// refuseTableHints refuses the hints behind a table's name; those of a view in Flink's words.
+func (b *Binder) refuseTableHints(t *sqlparse.Table) error {
+	if len(t.Hints) == 0 {
+		return nil
+	}
+	if len(t.Name.Parts) > 1 || b.with.find(t.Name.Parts[0].Name) == nil {
+		if d, err := b.lookup(t.Name); err == nil && d.table.View != nil {
+			return errAt(t.Hints[0].Span(), "View '%s' cannot be enriched with new options. Hints can only be applied to tables.", d.id.SQL())
+		}
+	}
+	return refuseHints(t.Hints)
 }
 
 func refuseHints(hints []sqlparse.Hint) error {

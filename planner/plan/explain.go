@@ -12,7 +12,14 @@ import (
 // more inside its last parenthesis.
 func Explain(n Node, prefix, more string) string {
 	var b strings.Builder
-	Tree(&b, n, func(n Node) string { return prefix + strings.TrimSuffix(n.Describe(), ")") + more + ")" }, Node.Children)
+	text := func(n Node) string {
+		open := prefix + strings.TrimSuffix(n.Describe(), ")")
+		if strings.HasSuffix(open, "(") {
+			return open + strings.TrimPrefix(more, ", ") + ")"
+		}
+		return open + more + ")"
+	}
+	Tree(&b, n, text, Node.Children)
 	return b.String()
 }
 
