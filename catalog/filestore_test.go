@@ -265,6 +265,59 @@ func TestStoreProcesses(t *testing.T) {
 	require.Len(t, d.Properties["n"], processes*catalogs)
 }
 
+// Whenever a process that changes the store is killed, each catalog is whole, and the next change goes on.
+func TestStoreKilled(t *testing.T) {
+	filler := strings.Repeat("x", 20_000)
+	if dir := os.Getenv("CATALOG_STORE_TO_KILL"); dir != "" {
+		s := NewFileStore(dir)
+		for i := 0; ; i++ {
+			d, ok, err := s.Get("c")
+			if err == nil && !ok {
+				err = s.Store(descriptor("c", "", "n", "0", "filler", filler))
+			} else if err == nil && i%5 == 0 {
+				err = s.Remove("c")
+			} else if err == nil {
+				err = s.Replace(d, descriptor("c", "", "n", fmt.Sprint(i), "filler", filler))
+			}
+			if err != nil {
+				fmt.Println("error", err)
+			}
+			fmt.Println("done")
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "s")
+	s := NewFileStore(dir)
+	self, err := os.Executable()
+	require.NoError(t, err)
+	done := 0
+	for range 15 {
+		cmd := exec.Command(self, "-test.run=^TestStoreKilled$")
+		cmd.Env = append(os.Environ(), "CATALOG_STORE_TO_KILL="+dir)
+		var out strings.Builder
+		cmd.Stdout = &out
+		require.NoError(t, cmd.Start())
+		time.Sleep(time.Duration(10+rand.Intn(40)) * time.Millisecond)
+		require.NoError(t, cmd.Process.Kill())
+		_ = cmd.Wait() // it was killed
+		require.NotContains(t, out.String(), "error")
+		done += strings.Count(out.String(), "done")
+		names, err := s.List()
+		require.NoError(t, err)
+		for _, n := range names {
+			d, _, err := s.Get(n)
+			require.NoError(t, err)
+			require.Len(t, d.Properties["filler"], len(filler))
+		}
+	}
+	require.Positive(t, done)
+	require.NoError(t, s.Store(descriptor("last", "")))
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range entries {
+		require.False(t, e.IsDir(), "%s is left", e.Name())
+	}
+}
+
 func FuzzStoreFile(f *testing.F) {
 	f.Add("# comment: \"c\"\ntype: \"jdbc\"\n'a b': 'it''s'\nlong: \"one \\\n  \\ two\n\n  three\"\nplain: x # y\n")
 	f.Add("---\n{}\n")

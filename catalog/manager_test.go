@@ -287,3 +287,44 @@ func TestRegistryTable(t *testing.T) {
 	_, err = m.Registry.Table(ctx, c, m.Identify([]string{"t"}), &catalog.CatalogTable{Options: map[string]string{"connector": "kafka"}})
 	require.EqualError(t, err, "table default_catalog.default_database.t: unknown connector 'kafka'; available: none")
 }
+
+// files is a connector that knows the file of a row.
+type files struct{ def *connector.TableDef }
+
+func (files) Identifier() string          { return "files" }
+func (files) Options() []connector.Option { return nil }
+
+func (files) Metadata() []connector.MetadataColumn {
+	return []connector.MetadataColumn{{Key: "file.path", Type: types.String()}, {Key: "file.size", Type: types.Of(types.BigInt)}}
+}
+
+func (f files) Table(_ context.Context, def connector.TableDef, _ *connector.Env) (connector.Table, error) {
+	*f.def = def
+	return nil, nil
+}
+
+// Metadata columns are opened behind the physical ones, by a connector that has them.
+func TestRegistryMetadata(t *testing.T) {
+	m, _ := newManager(t)
+	f := files{&connector.TableDef{}}
+	m.Registry.Connectors = []connector.Factory{f}
+	c, err := m.Catalog(ctx, "default_catalog")
+	require.NoError(t, err)
+	table := numbers("a")
+	table.Options["connector"] = "files"
+	table.Virtual = []catalog.VirtualColumn{{Name: "size", Position: 0, Type: types.Of(types.BigInt), Key: "file.size"}}
+	_, err = m.Registry.Table(ctx, c, m.Identify([]string{"t"}), table)
+	require.NoError(t, err)
+	require.Equal(t, []string{"a", "size"}, f.def.Schema.Names())
+	require.Equal(t, []string{"file.size"}, f.def.Metadata)
+	table.Virtual[0].Key = "file.siz"
+	_, err = m.Registry.Table(ctx, c, m.Identify([]string{"t"}), table)
+	require.EqualError(t, err, "table default_catalog.default_database.t, column `size`: the connector 'files' has no metadata 'file.siz'; it has: 'file.path', 'file.size'; did you mean 'file.size'?")
+	table.Options = map[string]string{}
+	_, err = m.Registry.Table(ctx, c, m.Identify([]string{"t"}), table)
+	require.EqualError(t, err, "table default_catalog.default_database.t, column `size`: the connector 'memory' has no metadata 'file.siz'; it has: none")
+	_, _, err = c.CreateTable(ctx, catalog.ObjectPath{Database: "default_database", Object: "t"}, table)
+	var fault *catalog.ColumnError
+	require.ErrorAs(t, err, &fault)
+	require.Equal(t, "size", fault.Column)
+}

@@ -5,11 +5,15 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math/rand"
+	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -212,4 +216,45 @@ func TestAlterWaits(t *testing.T) {
 	release()
 	require.NoError(t, <-done)
 	require.Equal(t, "b", one(t, path, "SELECT group_concat(name) FROM pragma_table_info('t')"))
+}
+
+// Whenever the process that alters is killed, the table has all of the changes or none.
+func TestAlterKilled(t *testing.T) {
+	ctx := context.Background()
+	at := catalog.ObjectPath{Database: "shop", Object: "t"}
+	if path := os.Getenv("ALTER_OF"); path != "" { // the process to kill
+		c := open(t, map[string]string{"base-url": "jdbc:sqlite:" + path})
+		for {
+			old, err := c.Table(ctx, at)
+			require.NoError(t, err)
+			text := "rename a b\nadd c INT\nadd d INT"
+			if old.Schema.Index("b") >= 0 {
+				text = "drop c\ndrop d\nrename b a"
+			}
+			next, changes := changesOf(t, text, old)
+			require.NoError(t, c.AlterTable(ctx, at, old, next, changes))
+			_, _ = os.Stdout.WriteString(".")
+		}
+	}
+	for _, mode := range []string{"DELETE", "WAL"} {
+		path := filepath.Join(t.TempDir(), "shop.db")
+		exe(t, path, "PRAGMA journal_mode = "+mode, "CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1), (2)")
+		self, err := os.Executable()
+		require.NoError(t, err)
+		altered := 0
+		for range 10 {
+			cmd := exec.Command(self, "-test.run=^TestAlterKilled$")
+			cmd.Env = append(os.Environ(), "ALTER_OF="+path)
+			var out strings.Builder
+			cmd.Stdout = &out
+			require.NoError(t, cmd.Start())
+			time.Sleep(time.Duration(20+rand.Intn(60)) * time.Millisecond)
+			require.NoError(t, cmd.Process.Kill())
+			_ = cmd.Wait() // it was killed
+			altered += strings.Count(out.String(), ".")
+			require.Contains(t, []string{"a", "b,c,d"}, one(t, path, "SELECT group_concat(name) FROM pragma_table_info('t')"), out.String())
+			require.Equal(t, "ok 2", one(t, path, "SELECT integrity_check || ' ' || (SELECT count(*) FROM t) FROM pragma_integrity_check"))
+		}
+		require.Positive(t, altered)
+	}
 }

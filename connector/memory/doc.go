@@ -6,6 +6,8 @@
 // when it commits, so that two INSERTs at once both survive, and [NewStaging] makes them the first
 // version of a new table, which the owner (catalog/memory) publishes together with its registration.
 //
+// [Store.Alter] makes of a table the store of another schema or name, which shares what stays as it is.
+//
 // The memory is reserved from the process's budget batch by batch as rows arrive. It belongs to the
 // transaction until the commit and to the store after it, and is given back when the table is dropped
 // and its last reader has closed.

@@ -9,6 +9,7 @@
 //	scan.go, scan.c     rows into column buffers, many a call; odd cells are decided in Go
 //	feed.go, feed.c     column batches as a table that an INSERT reads
 //	types.go            SQL types to declared types and back
+//	alter.go            ALTER TABLE and RENAME, by SQLite's own
 //	source.go           splits, readers
 //	snapshot.go         one snapshot for all the readers of a job
 //	pushdown.go         filters that SQLite applies
