@@ -51,6 +51,13 @@ func (c Command) word() string {
 	return w
 }
 
+// typedCommand returns the short form that a line begins with, as somebody has typed it who wanted just that.
+func typedCommand(line string) (string, bool) {
+	word, _, _ := strings.Cut(strings.TrimRight(strings.TrimSpace(line), "; "), " ")
+	known := word == `\r` || slices.ContainsFunc(Commands(), func(c Command) bool { return c.word() == word })
+	return word, known
+}
+
 // commandsText is the table as \? prints it.
 func commandsText() string {
 	var b strings.Builder

@@ -150,6 +150,9 @@ func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, ed editor,
 			hinted = true
 			sh.screen.message(fmt.Sprintf("[INFO] %s is part of what %s will close; Ctrl-C drops the statement.\n", word, end))
 		}
+		if word, ok := typedCommand(line); ok && open == sqlparse.OpenStatement {
+			sh.screen.message(fmt.Sprintf("[INFO] %s is part of the statement that goes on; Ctrl-C drops it.\n", word))
+		}
 		for {
 			t, ok, err := split.Next()
 			if err != nil {
@@ -168,6 +171,8 @@ func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, ed editor,
 				return exitOK
 			case out == unread:
 				return exitUnread
+			case out == canceled: // and so is the rest of the line
+				split.Reset()
 			}
 			if s := sh.signals.ended(); s != nil {
 				return signalExit(s)
@@ -238,11 +243,11 @@ type editor struct {
 // space until then, as wide as readline takes pasted to be.
 func (e editor) Paint(line []rune, pos int) []rune {
 	if pos == 0 || pos > len(line) || line[pos-1] != pasted || !e.in.expects() {
-		return e.typing.paint(line, pos)
+		return e.typing.paint(line)
 	}
 	shown := slices.Clone(line)
 	shown[pos-1] = ' '
-	return e.typing.paint(shown, pos)
+	return e.typing.paint(shown)
 }
 
 // OnChange is called after every key, with the line as the key has made it.

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/sluice-sql/sluice/session"
 	"github.com/sluice-sql/sluice/sqlparse"
@@ -106,7 +108,10 @@ func RunInit(ctx context.Context, cfg Config, name string) int {
 func runInit(ctx context.Context, e engine, cfg Config, name string) int {
 	sh := newShell(e, cfg)
 	sh.init = true
-	return sh.named(ctx, name)
+	code := sh.named(ctx, name)
+	// The program goes on: until somebody listens again, signals do what they do by themselves.
+	signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGCONT)
+	return code
 }
 
 // define runs a statement of an init file.

@@ -52,6 +52,10 @@ func TestShortFormsAtPrompt(t *testing.T) {
 	s.send("ECHO a\r\\\rb\\G\r") // a backslash inside a statement is the statement's
 	s.expect(" text: a\r\n       \\\r\n       b\r\n")
 	s.expect("Sluice SQL> ")
+	s.send("ECHO a\r\\q\r")
+	s.expect("[INFO] \\q is part of the statement that goes on; Ctrl-C drops it.\r\n")
+	s.send(ctrlC)
+	s.expect("Sluice SQL> ")
 	s.send(".tables\r") // at once, with no prompt for more
 	s.expect("commands do not begin with a dot here\r\n  .tables\r\n  ^^^^^^^\r\nhint: \\dt lists the tables\r\n")
 	s.expect("Sluice SQL> ")
@@ -123,6 +127,8 @@ func TestCtrlCInSource(t *testing.T) {
 	s.expect("[INFO] The rest of " + inner + " was not run.")
 	s.expect("[INFO] The rest of " + outer + " was not run.")
 	s.expect("Sluice SQL> ")
+
+	require.NotContains(t, s.transcript(), "| after |") // the rest of the line is not run either
 
 	// too late for a commit, which is the last thing done
 	require.NoError(t, os.WriteFile(inner, []byte("COMMIT readers; ECHO never;"), 0o666))
