@@ -243,11 +243,11 @@ type editor struct {
 // space until then, as wide as readline takes pasted to be.
 func (e editor) Paint(line []rune, pos int) []rune {
 	if pos == 0 || pos > len(line) || line[pos-1] != pasted || !e.in.expects() {
-		return e.typing.paint(line)
+		return e.typing.paint(line, pos)
 	}
 	shown := slices.Clone(line)
 	shown[pos-1] = ' '
-	return e.typing.paint(shown)
+	return e.typing.paint(shown, pos)
 }
 
 // OnChange is called after every key, with the line as the key has made it.
