@@ -149,6 +149,12 @@ func (d *spool) commit(ctx context.Context) error {
 		return d.unspool(err)
 	}
 	defer d.drop()
+	// What has come of a query that was canceled is read at leisure; only the shell's end ends the pager.
+	ctx, release := d.sh.signals.begin(context.WithoutCancel(ctx))
+	defer release()
+	if ctx.Err() != nil {
+		return d.print()
+	}
 	if err := d.sh.page(ctx, d.pager, d.file); err != nil {
 		d.sh.screen.message(fmt.Sprintf("[WARN] The pager %s. The result is shown without it; SET 'sluice.pager' = 'off' does so from now on.\n", err))
 		return d.print()

@@ -125,6 +125,22 @@ func TestPagerFits(t *testing.T) {
 	require.Zero(t, s.code())
 }
 
+// What came of a query before Ctrl-C is paged as well.
+func TestPagerAfterCancel(t *testing.T) {
+	s := startPaging(t, "head -n 6; echo PAGED")
+	s.send("SET 'sluice.max-rows' = '1000000000';\r")
+	s.expect("succeeded")
+	s.expect("Sluice SQL> ")
+	s.send("ROWS 1000000000;\r")
+	time.Sleep(300 * time.Millisecond)
+	s.send(ctrlC)
+	s.expect("PAGED")
+	s.expect("[INFO] Query canceled, received a total of ")
+	s.expect("Sluice SQL> ")
+	require.NotContains(t, s.transcript(), "WARN")
+	s.bye(modesOf(t))
+}
+
 // A pager that cannot be started is named, and the rows are shown without it.
 func TestPagerMissing(t *testing.T) {
 	for pager, says := range map[string]string{
@@ -278,4 +294,38 @@ func TestAutoPager(t *testing.T) {
 	}
 	_, set := os.LookupEnv("LESSCHARSET")
 	require.Equal(t, !set, strings.Contains(strings.Join(pagerEnv(nil), " "), "LESSCHARSET=utf-8"))
+}
+
+// On a terminal every format ends at the row limit and says so; only those that draw a table cut values.
+func TestFormatsOnTerminal(t *testing.T) {
+	s := startPaging(t, "off")
+	s.send("SET 'sluice.max-rows' = '5';\r")
+	s.expect("succeeded")
+	long := strings.Repeat("w", 40)
+	for _, format := range formats() {
+		s.expect("Sluice SQL> ")
+		s.send("SET 'sluice.format' = '" + format + "';\r")
+		s.expect("succeeded")
+		s.expect("Sluice SQL> ")
+		s.send("ROWS 6;\r")
+		s.expect("The first 5 rows (0.12 seconds); the query was ended there. SET 'sluice.max-rows' = '…' shows more.")
+		s.expect("Sluice SQL> ")
+		s.send("ECHO " + long + ";\r")
+		switch format {
+		case "tableau", "box", "markdown":
+			s.expect(long[:29] + "… ")
+			s.expect("1 value was cut to 30 columns, shown by …")
+		default:
+			s.expect(long + ";\r\n")
+			s.expect(long)
+			s.expect("1 row in set")
+		}
+	}
+	s.expect("Sluice SQL> ")
+	s.send("SET 'sluice.timing' = 'false';\r")
+	s.expect("Sluice SQL> ")
+	s.send("ROWS 2;\r")
+	s.expect("2 rows in set\r\n")
+	s.send(ctrlD)
+	require.Zero(t, s.code())
 }

@@ -82,7 +82,7 @@ func (sh *shell) show(ctx context.Context, res *session.Result, rows rows, stop 
 		if p := sh.pager(); p != "" {
 			d = &spool{sh: sh, pager: p}
 		}
-		if _, err := d.Write([]byte(strings.TrimSuffix(res.Message, "\n") + "\n")); err != nil {
+		if _, err := d.Write([]byte(visible(strings.TrimSuffix(res.Message, "\n")) + "\n")); err != nil {
 			return sh.unwritable(err)
 		}
 		stop()
