@@ -59,7 +59,7 @@ type CatalogManager struct {
 	OnOpen func(ctx context.Context, name string, c Catalog)
 	// Store keeps the catalogs that are created from now on, and gives those that it already has. It is set
 	// before the first statement, and then for good; nil keeps nothing. The built-in default catalog is not
-	// in it.
+	// in it. What another session changes there is seen until a catalog is opened here, and not afterwards.
 	Store CatalogStore
 
 	mu        sync.Mutex
