@@ -20,6 +20,9 @@ import (
 	jdbccatalog "github.com/sluice-sql/sluice/catalog/jdbc"
 	memorycatalog "github.com/sluice-sql/sluice/catalog/memory"
 	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/connector/filesystem"
+	"github.com/sluice-sql/sluice/connector/format/csv"
+	"github.com/sluice-sql/sluice/connector/format/json"
 	"github.com/sluice-sql/sluice/connector/jdbc"
 	"github.com/sluice-sql/sluice/connector/jdbc/sqlite"
 	"github.com/sluice-sql/sluice/repl"
@@ -36,7 +39,7 @@ func catalogs() []catalog.Factory {
 
 // connectors are what a table's 'connector' option can name.
 func connectors() []connector.Factory {
-	return []connector.Factory{jdbc.Connector{}}
+	return []connector.Factory{jdbc.Connector{}, filesystem.Connector{Formats: []connector.Format{csv.Format{}, json.Format{}}}}
 }
 
 func main() { os.Exit(start(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

@@ -99,7 +99,7 @@ func (t *CatalogTable) Columns() []Column {
 // Def returns the definition a connector opens the table with: the physical columns, then one column for
 // each metadata column.
 func (t *CatalogTable) Def(id connector.ObjectIdentifier) connector.TableDef {
-	def := connector.TableDef{Identifier: id, Schema: t.Schema, Options: t.Options}
+	def := connector.TableDef{Identifier: id, Schema: t.Schema, Options: t.Options, PartitionKeys: t.PartitionKeys}
 	for _, v := range t.Virtual {
 		if v.Key == "" {
 			continue

@@ -15,6 +15,8 @@ type TableDef struct {
 	Options    map[string]string
 	// Metadata are the keys of the last columns of Schema.
 	Metadata []string
+	// PartitionKeys names the columns of PARTITIONED BY.
+	PartitionKeys []string
 }
 
 // MetadataReader is a Factory whose tables can have metadata columns.
