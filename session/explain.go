@@ -14,11 +14,11 @@ import (
 // explain prints the plans of a statement, and for one that writes what its target would be: the
 // target's own DDL, how each column is stored, and what the write guarantees. It creates nothing.
 func (s *Session) explain(ctx context.Context, x *execution, st *sqlparse.Explain) (*Result, error) {
-	withJSON := false
+	withChangelog, withJSON := false, false
 	for _, d := range st.Details {
 		switch d.Name {
 		case "CHANGELOG_MODE":
-			return nil, refuse(d.Span(), "EXPLAIN CHANGELOG_MODE is not supported yet")
+			withChangelog = true
 		case "JSON_EXECUTION_PLAN":
 			withJSON = true
 		case "ESTIMATED_COST":
@@ -49,6 +49,7 @@ func (s *Session) explain(ctx context.Context, x *execution, st *sqlparse.Explai
 		fmt.Fprintf(&b, "Table %s exists: IF NOT EXISTS leaves it alone and runs no job.\n", plan.Target)
 		return one("result", b.String()), nil
 	}
+	plan.Changelog = withChangelog
 	b.WriteString(plan.Explain())
 	if withJSON {
 		g, err := plan.Graph()

@@ -64,7 +64,7 @@ func families() []family {
 			{form: "CREATE TABLE", run: createTable}, {form: "CREATE TABLE LIKE", run: createTable},
 		}},
 		{"ALTER TABLE t ADD / MODIFY / …", "change a table; DROP TABLE t drops it", []statement{
-			{form: "ALTER TABLE", refusal: "ALTER TABLE is not supported yet"}, {form: "DROP TABLE", run: on((*Session).dropTable)},
+			{form: "ALTER TABLE", run: text((*Session).alterTable)}, {form: "DROP TABLE", run: on((*Session).dropTable)},
 		}},
 		{"CREATE VIEW v AS SELECT …", "name a query; ALTER VIEW, DROP VIEW", []statement{
 			{form: "CREATE VIEW", run: text((*Session).createView)}, {form: "ALTER VIEW", run: text((*Session).alterView)},
@@ -90,7 +90,7 @@ func families() []family {
 		{"USE CATALOG c / USE d", "make a catalog or database the current one", []statement{
 			{form: "USE CATALOG", run: quick((*Session).useCatalog)}, {form: "USE", run: on((*Session).useDatabase)},
 		}},
-		{"SHOW CATALOGS / DATABASES / TABLES", "list them; VIEWS, FUNCTIONS, MODULES too; LIKE 'a%' picks by name", []statement{
+		{"SHOW CATALOGS / DATABASES / TABLES", "list them; VIEWS, FUNCTIONS, MODULES; LIKE 'a%' picks", []statement{
 			{form: "SHOW CATALOGS", run: quick((*Session).showCatalogs)}, {form: "SHOW DATABASES", run: on((*Session).showDatabases)},
 			{form: "SHOW TABLES", run: on((*Session).showTables)}, {form: "SHOW VIEWS", run: on((*Session).showViews)},
 			{form: "SHOW FUNCTIONS", run: on((*Session).showFunctions)}, {form: "SHOW MODULES", run: quick((*Session).showModules)},
@@ -108,7 +108,7 @@ func families() []family {
 			})},
 		}},
 		{"SHOW COLUMNS FROM t", "show its columns; SHOW PARTITIONS t", []statement{
-			{form: "SHOW COLUMNS", run: on((*Session).showColumns)}, {form: "SHOW PARTITIONS", refusal: "SHOW PARTITIONS is not supported yet"},
+			{form: "SHOW COLUMNS", run: on((*Session).showColumns)}, {form: "SHOW PARTITIONS", run: text((*Session).showPartitions)},
 		}},
 		{"DESCRIBE t", "show its columns; CATALOG c, DATABASE d, FUNCTION f", []statement{
 			{form: "DESCRIBE", run: on((*Session).describe)},

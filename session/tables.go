@@ -122,7 +122,10 @@ func (s *Session) drop(ctx context.Context, name sqlparse.ObjectName, kind catal
 		return nil, &sqlparse.Error{Span: name.Last().Span(), Msg: fmt.Sprintf("%s with identifier '%s' does not exist.", what, id), Hint: hint}
 	}
 	otherKind := func(t *catalog.CatalogTable, temporary string) string {
-		if t.Kind == catalog.KindView {
+		switch {
+		case t.Kind == catalog.KindView && t.View == nil:
+			return "it is a view of the store's own, which the store's own tools drop"
+		case t.Kind == catalog.KindView:
 			return fmt.Sprintf("it is a view: DROP %sVIEW drops it", temporary)
 		}
 		return fmt.Sprintf("it is a table: DROP %sTABLE drops it", temporary)
@@ -165,16 +168,16 @@ func (s *Session) drop(ctx context.Context, name sqlparse.ObjectName, kind catal
 
 // showTables lists tables and views, temporary ones too.
 func (s *Session) showTables(ctx context.Context, st *sqlparse.ShowTables) (*Result, error) {
-	names, err := s.tablesIn(ctx, st.From, nil)
+	names, err := s.tablesIn(ctx, st.From, false)
 	if err != nil {
 		return nil, err
 	}
 	return list("table name", filterLike(names, st.Like)), nil
 }
 
-// tablesIn returns the names of the tables and views of a database, temporary ones too, sorted; of those
-// for which keep holds if that is given. from may be nil, for the current database.
-func (s *Session) tablesIn(ctx context.Context, from *sqlparse.ObjectName, keep func(*catalog.CatalogTable) bool) ([]string, error) {
+// tablesIn returns the names of the tables and views of a database, or of its views alone, temporary ones
+// too, sorted. from may be nil, for the current database.
+func (s *Session) tablesIn(ctx context.Context, from *sqlparse.ObjectName, viewsOnly bool) ([]string, error) {
 	in, database := s.CurrentCatalog(), s.CurrentDatabase()
 	if from != nil {
 		in, database = s.databaseName(*from)
@@ -186,35 +189,43 @@ func (s *Session) tablesIn(ctx context.Context, from *sqlparse.ObjectName, keep 
 	if err != nil {
 		return nil, err
 	}
-	permanent, err := c.ListTables(ctx, database)
+	lists := c.ListTables
+	if viewsOnly {
+		lists = func(ctx context.Context, database string) ([]string, error) { return viewsOf(ctx, c, database) }
+	}
+	names, err := lists(ctx, database)
 	if err != nil {
 		return nil, err
 	}
-	var names []string
-	for _, name := range permanent {
-		if keep != nil {
-			t, err := c.Table(ctx, catalog.ObjectPath{Database: database, Object: name})
-			if errors.Is(err, catalog.ErrTableNotExist) { // dropped meanwhile
-				continue
-			}
-			if err != nil {
-				return nil, err
-			}
-			if !keep(t) {
-				continue
-			}
-		}
-		names = append(names, name)
-	}
 	for _, name := range s.catalogs.ListTemporary(in, database) {
-		if keep != nil {
-			t, ok := s.catalogs.TemporaryTable(connector.ObjectIdentifier{Catalog: in, Database: database, Object: name})
-			if !ok || !keep(t) {
-				continue
-			}
+		t, ok := s.catalogs.TemporaryTable(connector.ObjectIdentifier{Catalog: in, Database: database, Object: name})
+		if ok && (!viewsOnly || t.Kind == catalog.KindView) {
+			names = append(names, name)
 		}
-		names = append(names, name)
 	}
 	slices.Sort(names)
 	return slices.Compact(names), nil
+}
+
+// viewsOf returns the names of a database's views.
+func viewsOf(ctx context.Context, c catalog.Catalog, database string) ([]string, error) {
+	if l, ok := c.(catalog.ViewLister); ok {
+		return l.ListViews(ctx, database)
+	}
+	names, err := c.ListTables(ctx, database)
+	if err != nil {
+		return nil, err
+	}
+	var views []string
+	for _, name := range names {
+		t, err := c.Table(ctx, catalog.ObjectPath{Database: database, Object: name})
+		switch {
+		case errors.Is(err, catalog.ErrTableNotExist): // dropped meanwhile
+		case err != nil:
+			return nil, err
+		case t.Kind == catalog.KindView:
+			views = append(views, name)
+		}
+	}
+	return views, nil
 }

@@ -62,7 +62,7 @@ func (s *Session) dropView(ctx context.Context, st *sqlparse.DropView) (*Result,
 
 // showViews lists views and temporary views.
 func (s *Session) showViews(ctx context.Context, st *sqlparse.ShowViews) (*Result, error) {
-	names, err := s.tablesIn(ctx, st.From, func(t *catalog.CatalogTable) bool { return t.Kind == catalog.KindView })
+	names, err := s.tablesIn(ctx, st.From, true)
 	if err != nil {
 		return nil, err
 	}
@@ -83,9 +83,7 @@ func (s *Session) showCreateView(ctx context.Context, st *sqlparse.ShowCreateVie
 	if view.View != nil {
 		return one("result", createViewText(id, view)), nil
 	}
-	r := one("result", strings.TrimRight(view.NativeText, "\n")+"\n")
-	r.Message = fmt.Sprintf("%s is a view of the store that catalog %s opens, in that store's own SQL.", id, connector.QuoteName(id.Catalog))
-	return r, nil
+	return one("result", "-- a view of the store's own, in the store's own SQL\n"+strings.TrimRight(view.NativeText, "\n")+"\n"), nil
 }
 
 // createViewText is the statement for a view.
