@@ -134,6 +134,22 @@ func TestBashCompletion(t *testing.T) {
 	}
 }
 
+// The completion of fish, as fish does it.
+func TestFishCompletion(t *testing.T) {
+	fish, err := exec.LookPath("fish")
+	if err != nil {
+		t.Skip("no fish")
+	}
+	for typed, want := range map[string]string{
+		"sluice --no": "--no-init", "sluice --format js": "json", "sluice -D sluice.max": "sluice.max-rows=", "sluice -f main_t": "main_test.go", "sluice -c SEL": "",
+	} {
+		out, err := exec.Command(fish, "--no-config", "-c", "source scripts/completions/sluice.fish; complete -C $argv[1]", typed).CombinedOutput()
+		require.NoError(t, err, string(out))
+		word, _, _ := strings.Cut(strings.TrimSpace(string(out)), "\t")
+		require.Equal(t, want, word, typed)
+	}
+}
+
 func TestMemoryBudget(t *testing.T) {
 	require.GreaterOrEqual(t, memoryBudget(), int64(64<<20))
 	if total, ok := meminfo(); ok {

@@ -11,7 +11,7 @@ import (
 func manual() string {
 	var b strings.Builder
 	b.WriteString(`.\" Printed from the tables of flags and commands: go test . -run TestManual -update` + "\n")
-	b.WriteString(".TH SLUICE 1 \"\" \"Sluice\" \"User Commands\"\n.SH NAME\nsluice \\- " + roff(tagline) + "\n.SH SYNOPSIS\n")
+	b.WriteString(".TH SLUICE 1 \"2026-11-30\" \"Sluice\" \"User Commands\"\n.SH NAME\nsluice \\- " + roff(tagline) + "\n.SH SYNOPSIS\n")
 	b.WriteString(".B sluice\n.RI [ options ]\n.RI [ FILE.db \" ...]\"\n.SH DESCRIPTION\n")
 	paragraphs := []string{
 		"Sluice is a SQL shell with its own engine. It speaks the SQL of Apache Flink, reads and writes SQLite databases and files, and makes tables all or nothing: a CREATE TABLE AS that fails, is interrupted or is killed leaves nothing behind, and nobody sees a table before it is whole.",
