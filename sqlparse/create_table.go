@@ -204,7 +204,7 @@ func (p *parser) createTable(start int) Statement {
 		p.unexpected("AS and a query")
 	case s.ColumnNames != nil:
 		p.failAt(s.ColumnsSpan, msgIdentifiersOnly, "write a type behind each column")
-	case s.Columns == nil && s.Like == nil:
+	case s.Columns == nil && s.Like == nil && s.Options == nil: // without columns but with options: the planner says which columns there could be
 		p.unexpected(`"(" and columns, LIKE, or AS and a query`)
 	}
 	s.Pos = p.pos(start)

@@ -29,7 +29,7 @@ func (b *Binder) CreateTable(s *sqlparse.CreateTable) (connector.ObjectIdentifie
 	case s.ColumnNames != nil:
 		return none, nil, errAt(s.ColumnsSpan, "Columns identifiers without types in the schema are supported on CTAS/RTAS statements only.")
 	case len(s.Columns) == 0 && s.Like == nil:
-		return none, nil, withHint(errAt(s.Name.Span(), "A CREATE TABLE without columns is not supported yet"), "list the columns with their types")
+		return none, nil, b.proposeColumns(s)
 	}
 	t, err := b.createTarget(s)
 	if err != nil {
@@ -50,6 +50,9 @@ func (b *Binder) CreateTable(s *sqlparse.CreateTable) (connector.ObjectIdentifie
 	}
 	if len(t.table.Schema.Columns) == 0 {
 		return none, nil, withHint(errAt(s.Name.Span(), "A table without a physical column is not possible"), "declare one with a name and a type")
+	}
+	if err := b.checkDefinition(s, t); err != nil {
+		return none, nil, err
 	}
 	_, exists, err := b.check(s, t, catalog.CreateTable)
 	switch {
