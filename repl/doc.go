@@ -1,9 +1,11 @@
 // Package repl is the shell on a terminal or a pipe: it reads SQL, hands it to a session statement by
-// statement, and prints what comes back. It knows no SQL beyond where a statement ends.
+// statement, and prints what comes back. It knows no SQL beyond where a statement ends, but for SOURCE, which
+// is its own, and what an init file may hold (source.go).
 //
 // [Run] shows a prompt on a terminal (prompt.go) and else runs its standard input as a script;
 // [RunScript] runs a file, [RunCommand] a text (script.go). All three split by sqlparse.Splitter and
-// run a statement as soon as it is complete (statement.go).
+// run a statement as soon as it is complete (statement.go). A line such as \dt is an alias: commands.go, the
+// table of them, makes a statement of it, by the parser's leave.
 //
 // [Screen] is the one writer of a process. Result rows and help go to standard output, everything else
 // to standard error; the two are serialised, so that on a terminal they stand in the order in which they

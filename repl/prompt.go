@@ -212,7 +212,9 @@ func bareWord(line string) (string, bool) {
 // remember puts a statement into the history.
 func (sh *shell) remember(rl *readline.Instance, h *history, t sqlparse.StatementText) {
 	s := t.Text
-	if !t.Command {
+	if t.Command {
+		s = withoutValues(s)
+	} else {
 		if _, err := sqlparse.Parse(s); err != nil {
 			s = withoutValues(s)
 		}

@@ -330,7 +330,10 @@ func TestHistory(t *testing.T) {
 	s.send("CREATE CATALOG c WITH 'password' = 'tops3cret', oops;\r") // does not parse
 	s.expect("no such statement")
 	s.expect("Sluice SQL> ")
-	s.send(up + up + up + up)
+	s.send("\\set 'password'='tops3cret'\r")
+	s.expect("there is no short form")
+	s.expect("Sluice SQL> ")
+	s.send(up + up + up + up + up)
 	s.expect("ECHO⏎\ufe0etwo;")
 	s.send("\r")
 	s.expect("no such statement: ECHO\r\n") // ECHO⏎two: the newline is one again
@@ -344,6 +347,7 @@ func TestHistory(t *testing.T) {
 "WRITE 1;"
 "ECHO *******;"
 "CREATE CATALOG c WITH 'password' = '****', oops;"
+"\\set 'password'= '****'"
 "ECHO\ntwo;"
 `, string(b))
 	info, err := os.Stat(file)
@@ -352,7 +356,7 @@ func TestHistory(t *testing.T) {
 
 	s = startShell(t, "SLUICE_TEST_HISTORY="+file)
 	s.expect("Sluice SQL> ")
-	s.send(up + up + up)
+	s.send(up + up + up + up)
 	s.expect("ECHO *******;")
 	s.send(ctrlC)
 	s.expect("Sluice SQL> ")
