@@ -53,9 +53,10 @@ func coloured(line []rune, before string) []rune {
 		return append(coloured(line[:n-1:n-1], before), '\n')
 	}
 	text := before + string(line)
+	lexed := strings.ReplaceAll(text, newlineMark, "\n"+strings.Repeat(" ", len(newlineMark)-1)) // of a recalled statement
 	var b strings.Builder
 	done := len(before) // the text so far is drawn
-	for _, t := range sqlparse.Tokens(text) {
+	for _, t := range sqlparse.Tokens(lexed) {
 		colour := colourOf(t, text)
 		from := max(t.Start, done)
 		if colour == "" || from >= t.End {

@@ -72,6 +72,8 @@ func TestTab(t *testing.T) {
 		s.expect(c.shown)
 		s.drop()
 	}
+	s.send(ctrlD)
+	require.Zero(t, s.code())
 }
 
 // sendSlowly sends keys as somebody does who types: a Tab with more behind it in one go is no key.
@@ -113,6 +115,16 @@ func TestTabLists(t *testing.T) {
 	s.expect("`con␛[2Jtrol`")
 	s.drop()
 	require.NotContains(t, s.raw(), "con\x1b[2J")
+
+	// While the history is searched Tab takes what is found, as every other key that is no letter.
+	s.send(ctrlR + "COUNT")
+	s.expect("bck-i-search: COUNT")
+	s.sendSlowly(tab)
+	s.send("\r")
+	s.expect("1 row in set")
+	s.expect("Sluice SQL> ")
+	s.send(ctrlD)
+	require.Zero(t, s.code())
 }
 
 // raw is all that the terminal got.
@@ -287,6 +299,7 @@ func TestColoured(t *testing.T) {
 		{"SELECT 1\n", "from t", "<k>from</> t"},
 		{"", `\d orders`, `<k>\d</> orders`},
 		{"", "日本 '語'", "日本 <s>'語'</>"},
+		{"", "SELECT 1" + newlineMark + "-- x" + newlineMark + "FROM t", "<k>SELECT</> <1>1</>" + newlineMark + "<c>-- x</>" + newlineMark + "<k>FROM</> t"},
 		{"", "'a'\n", "<s>'a'</>\n"},
 		{"", "", ""},
 	} {

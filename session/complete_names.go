@@ -36,7 +36,7 @@ type nameEntry struct {
 const freshFor = time.Second
 
 // loadFor is how long a catalog may take to tell names.
-const loadFor = 3 * time.Second
+const loadFor = time.Second
 
 // changed notes that names may have changed.
 func (n *names) changed() {
@@ -45,7 +45,8 @@ func (n *names) changed() {
 	n.changes++
 }
 
-// close ends the loaders and waits for them.
+// close ends the loaders and waits for them, but for those that do not hear that they are to end, as on a
+// network's file system that has gone.
 func (n *names) close() {
 	n.mu.Lock()
 	if n.ctx == nil {
@@ -53,7 +54,15 @@ func (n *names) close() {
 	}
 	n.cancel()
 	n.mu.Unlock()
-	n.loading.Wait()
+	done := make(chan struct{})
+	go func() {
+		n.loading.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(loadFor):
+	}
 }
 
 // named returns what load tells, kept under a key. load may be called in another goroutine.
