@@ -73,6 +73,12 @@ func TestSecretsStayInside(t *testing.T) {
 	require.Contains(t, run("SHOW TABLES FROM v.`default`"), "connection lost (password ****)")
 	require.Contains(t, run("CREATE CATALOG v2 WITH ('type'='vault', 'password'='wrong-password')"), "password **** refused")
 	require.Contains(t, run("CREATE CATALOG v2 WITH ('type'='vault', 'password'='s3cr3t', 'pasword'='s3cr3t')"), "did you mean 'password'?")
+	require.Equal(t, "info name | info value\nname | v\ntype | vault\ncomment | \noption:password | ****\noption:url | db://bob:****@host/x\noption:user | ****\n",
+		run("DESCRIBE CATALOG EXTENDED v"))
+	require.Contains(t, run("ALTER CATALOG v SET ('password'='wrong-password', 'user'='alice')"), "('password'='**************', 'user'='*****')")
+	require.Contains(t, run("ALTER CATALOG v SET ('pasword'='wrong-password')"), "did you mean 'password'?")
+	require.Equal(t, "ALTER CATALOG v SET ('user'='*****', 'url'='x')", s.Masked("ALTER CATALOG v SET ('user'='alice', 'url'='x')"))
+	require.Equal(t, "ALTER TABLE v.d.t SET ('user'='*****')", s.Masked("ALTER TABLE v.d.t SET ('user'='alice')"))
 	// Not even where the statement cannot be read.
 	require.Contains(t, run("CREATE CATALOG v2 WITH ('type'='vault', 'password'='wrong-password' 'user'='alice')"), "1:")
 	require.Contains(t, run("SELECT nope, 's3cr3t' FROM (VALUES 1) AS x (y)"), "******")

@@ -40,7 +40,7 @@ const (
 	whyModule       = "there is no JVM here to load modules; the functions of the core module are built in"
 	whyModel        = "nothing here calls machine learning models"
 	whyConnection   = "there are no connection objects here; the options of CREATE CATALOG and CREATE TABLE say where to connect"
-	whyMaterialized = "no service runs here that would keep a materialized table fresh; CREATE OR REPLACE TABLE t AS query makes it anew"
+	whyMaterialized = "no service runs here that would keep a materialized table fresh; DROP TABLE and CREATE TABLE … AS query make it anew"
 	whyPlan         = "plans are not kept in files here; EXPLAIN shows a statement's plan"
 	whyProcedure    = "no catalog here has procedures"
 )
