@@ -255,11 +255,7 @@ func (sh *shell) execute(ctx context.Context, name string, t sqlparse.StatementT
 	if sh.init {
 		return sh.define(ctx, text)
 	}
-	out := sh.run(ctx, text, t.Vertical)
-	if out == done && strings.EqualFold(t.Text, "HELP") {
-		out = sh.say("\n" + commandsText())
-	}
-	return out
+	return sh.run(ctx, text, t.Vertical)
 }
 
 // exit returns the exit code of a script that ends with an outcome.

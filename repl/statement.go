@@ -45,6 +45,9 @@ func (sh *shell) run(ctx context.Context, t session.Text, vertical bool) outcome
 		stop()
 		return sh.report(err)
 	}
+	if res.Kind == session.Help && strings.EqualFold(t.SQL, "HELP") {
+		res.Message = strings.TrimSuffix(res.Message, "\n") + "\n\n" + commandsText()
+	}
 	if res.Message != "" && res.Kind != session.Help {
 		sh.screen.message("[INFO] " + visible(res.Message) + "\n")
 	}
