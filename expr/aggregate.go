@@ -29,6 +29,11 @@ type Aggregate struct {
 	NewRetracting func(args []types.Type, result types.Type) Accumulator
 	// IgnoresDistinct says that DISTINCT changes nothing (MIN, MAX).
 	IgnoresDistinct bool
+	// Constants are the arguments that a user must write as literals. It is for whoever binds the user's call to
+	// look at: in a plan such an argument may have become a column of one value.
+	Constants []int
+	// Ordered says that the result depends on the order in which rows come.
+	Ordered bool
 }
 
 // AggCall is a call of an aggregate function. Whoever runs it feeds the accumulator only rows at which
@@ -83,7 +88,7 @@ func Aggregates() []*Aggregate { return aggregateTable() }
 
 var aggregateTable = sync.OnceValue(func() []*Aggregate {
 	var as []*Aggregate
-	for _, group := range [][]Aggregate{countAggregates(), sumAggregates(), extremeAggregates()} {
+	for _, group := range [][]Aggregate{countAggregates(), sumAggregates(), extremeAggregates(), listAggregates(), valueAggregates(), varianceAggregates(), percentileAggregates()} {
 		for i := range group {
 			as = append(as, &group[i])
 		}

@@ -40,7 +40,7 @@ func TestSuggestions(t *testing.T) {
 		"uper": "did you mean UPPER?", "lenght": "did you mean CHAR_LENGTH?", "Length": "did you mean CHAR_LENGTH?",
 		"substrng": "did you mean SUBSTRING?", "coalsce": "did you mean COALESCE?", "summ": "did you mean SUM?", "cuont": "did you mean COUNT?",
 		"nvl": "did you mean COALESCE?", "stftime": "did you mean DATE_FORMAT?", "datedif": "did you mean TIMESTAMPDIFF?",
-		"string_agg": "LISTAGG would do that, but is not supported yet", "lisagg": "LISTAGG would do that, but is not supported yet",
+		"string_agg": "did you mean LISTAGG?", "lisagg": "did you mean LISTAGG?",
 		"to_char": "write DATE_FORMAT(time, format), or CAST(x AS STRING)", "starts_with": "did you mean STARTSWITH?",
 		"foo": "", "nofunc": "", "nosuch": "", "my_own_function": "",
 	} {

@@ -59,6 +59,14 @@ func (c *exprCtx) aggregate(e *sqlparse.Call, name string) (expr.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, k := range call.Func.Constants {
+		if k >= len(args) {
+			continue
+		}
+		if _, ok := args[k].(*expr.Literal); !ok {
+			return nil, withHint(errAt(e.Args[k].Span(), "This argument of %s must be a literal", name), "%s", call.Func.Syntax)
+		}
+	}
 	x := c.aggs.add(call)
 	if (name == "MIN" || name == "MAX") && isBareNull(args[0]) {
 		return expr.NewLiteral(types.Of(types.Null), nil, span(e.Span())), nil

@@ -11,7 +11,8 @@ import (
 
 // aggregate lowers a grouping. Of a parallel input each subtask makes partial states, which are merged
 // behind a hash of the keys, or in one place where there are none. Whether a value is distinct only one
-// place can tell, so that with DISTINCT the rows themselves go there.
+// place can tell, so that with DISTINCT the rows themselves go there. Calls whose result depends on the
+// order of the rows are made in one place as well.
 func (l *lowering) aggregate(n *plan.Aggregate) (int, error) {
 	in, err := l.node(n.Input)
 	if err != nil {
@@ -20,14 +21,14 @@ func (l *lowering) aggregate(n *plan.Aggregate) (int, error) {
 	p := l.parallelism(in)
 	out := n.Schema().Columns
 	aggs := make([]job.Agg, len(n.Aggs))
-	distinct := false
+	distinct, ordered := false, false
 	for i, c := range n.Aggs {
 		aggs[i] = job.Agg{AggCall: c}
-		distinct = distinct || c.Distinct
+		distinct, ordered = distinct || c.Distinct, ordered || c.Func.Ordered
 	}
 	complete := &job.Aggregate{Phase: job.Complete, Keys: job.Exprs(n.Keys), Aggs: aggs}
 	switch {
-	case p == 1:
+	case p == 1, ordered: // rows are gathered in their order
 		return l.add(complete, out, 1, input{from: in, kind: job.Forward}), nil
 	case distinct && len(n.Keys) == 0:
 		return l.add(complete, out, 1, input{from: in, kind: job.Forward}), nil
