@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	jdbcconnector "github.com/sluice-sql/sluice/connector/jdbc"
 	"github.com/sluice-sql/sluice/internal/testfile"
 	"github.com/sluice-sql/sluice/session"
+	"github.com/sluice-sql/sluice/sqlparse"
 )
 
 // TestComplete completes at the | of texts. Directives:
@@ -122,6 +124,24 @@ func wanted(c *testfile.Case, kind string) bool {
 		}
 	}
 	return true
+}
+
+// Every form of statement that is supported can be reached word by word.
+func TestCompleteForms(t *testing.T) {
+	w := newCompletionWorld(t, nil)
+	optional := regexp.MustCompile(` \[.*\]`)
+	for _, f := range sqlparse.Forms() {
+		if !f.Supported() {
+			continue
+		}
+		text := ""
+		for _, word := range strings.Fields(optional.ReplaceAllString(f.Lead, "")) {
+			word, _, _ = strings.Cut(strings.Trim(word, "{}"), "|")
+			require.Contains(t, w.Complete(context.Background(), text, len(text)).Items,
+				session.CompletionItem{Text: word, Kind: session.CompleteKeyword}, "%s behind %q", f.Name, text)
+			text += word + " "
+		}
+	}
 }
 
 // A file that another process has locked: names come from before, or not at all, and at once.
