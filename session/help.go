@@ -103,12 +103,7 @@ func leadBeginsWith(lead, words []string) bool {
 
 // helpStatements prints the grammar of forms, and of those that cannot be run that they cannot.
 func helpStatements(forms []sqlparse.Form) string {
-	refused := map[string]bool{}
-	for _, f := range families() {
-		for _, st := range f.statements {
-			refused[st.form] = st.refusal != ""
-		}
-	}
+	statements := statementsByForm()
 	var b strings.Builder
 	var later, whys []string
 	reasons := map[string][]string{} // forms by what they are refused for
@@ -119,7 +114,7 @@ func helpStatements(forms []sqlparse.Form) string {
 				whys = append(whys, f.Why)
 			}
 			reasons[f.Why] = append(reasons[f.Why], f.Name)
-		case !f.Supported() || refused[f.Name]:
+		case !f.Supported() || statements[f.Name].refusal != "":
 			later = append(later, f.Name)
 		default:
 			b.WriteString(wrapped(f.Syntax, "  ", "      "))

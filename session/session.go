@@ -34,8 +34,10 @@ type Session struct {
 	catalogs *catalog.CatalogManager
 	runtime  *exec.Runtime
 	options  *options
-	names    names // for completion
-	journal  sync.Once
+	// statements is the table of statements, by form.
+	statements map[string]statement
+	names      names // for completion
+	journal    sync.Once
 
 	mu      sync.Mutex
 	current *exec.Job // the job that the statement at hand waits for or streams from
@@ -47,7 +49,7 @@ type Text = job.Text
 
 // New makes a session with the built-in default catalog. An option that Config.Options cannot set is an error.
 func New(cfg Config) (*Session, error) {
-	s := &Session{env: cfg.Env}
+	s := &Session{env: cfg.Env, statements: statementsByForm()}
 	s.options = newOptions(cfg.Env)
 	for _, key := range sortedKeys(cfg.Options) {
 		if _, err := s.setOption(key, cfg.Options[key]); err != nil {

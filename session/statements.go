@@ -132,19 +132,26 @@ func families() []family {
 	}
 }
 
+// statementsByForm is the table of statements by the name of the form.
+func statementsByForm() map[string]statement {
+	index := map[string]statement{}
+	for _, f := range families() {
+		for _, st := range f.statements {
+			index[st.form] = st
+		}
+	}
+	return index
+}
+
 // run looks the statement up in the table and runs it.
 func (s *Session) run(ctx context.Context, x *execution) (*Result, error) {
 	form := x.stmt.Form()
-	for _, f := range families() {
-		for _, st := range f.statements {
-			if st.form != form {
-				continue
-			}
-			if st.refusal != "" {
-				return nil, refuse(x.stmt.Span(), "%s", st.refusal)
-			}
-			return st.run(s, ctx, x)
-		}
+	st, ok := s.statements[form]
+	switch {
+	case !ok:
+		return nil, refuse(x.stmt.Span(), "%s is not supported yet", form)
+	case st.refusal != "":
+		return nil, refuse(x.stmt.Span(), "%s", st.refusal)
 	}
-	return nil, refuse(x.stmt.Span(), "%s is not supported yet", form)
+	return st.run(s, ctx, x)
 }
