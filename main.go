@@ -160,7 +160,6 @@ func history(stateDir string) string {
 // openFiles opens SQLite files as catalogs named by their stems; the last one becomes current. Their tables
 // are listed so that what is no SQLite file is found out now, and by SQLite.
 func openFiles(ctx context.Context, s *session.Session, paths []string, stderr io.Writer) int {
-	var names []string // opened so far
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
@@ -169,26 +168,26 @@ func openFiles(ctx context.Context, s *session.Session, paths []string, stderr i
 		}
 		extension := filepath.Ext(path)
 		name := strings.TrimSuffix(filepath.Base(path), extension)
-		open := []string{
-			"CREATE CATALOG " + connector.QuoteName(name) + " WITH ('type' = 'jdbc', 'base-url' = 'jdbc:sqlite:" + strings.ReplaceAll(path, "'", "''") + "')",
-			"USE CATALOG " + connector.QuoteName(name),
-		}
+		err = s.OpenCatalog(ctx, name, map[string]string{"type": "jdbc", "base-url": "jdbc:sqlite:" + path})
+		open := []string{"USE CATALOG " + connector.QuoteName(name)}
 		if !info.IsDir() { // the files of a directory are opened as they are used
 			open = append(open, "SHOW TABLES")
 		}
 		for _, sql := range open {
-			if _, err := s.Execute(ctx, session.Text{SQL: sql}); err != nil {
-				complain(stderr, "sluice: open %s: %v\n", path, err)
-				switch {
-				case slices.Contains(names, name):
-					complain(stderr, "hint: catalogs are named after their files, and two cannot have one name; in the shell CREATE CATALOG opens a file by any name\n")
-				case extension != ".db" && extension != ".sqlite":
-					complain(stderr, "hint: if it is a script, sluice -f %s runs it\n", path)
-				}
-				return 1
+			if err == nil {
+				_, err = s.Execute(ctx, session.Text{SQL: sql})
 			}
 		}
-		names = append(names, name)
+		if err != nil {
+			complain(stderr, "sluice: open %s: %v\n", path, err)
+			switch {
+			case errors.Is(err, catalog.ErrCatalogAlreadyExist):
+				complain(stderr, "hint: catalogs are named after their files, and two cannot have one name; in the shell CREATE CATALOG opens a file by any name\n")
+			case extension != ".db" && extension != ".sqlite":
+				complain(stderr, "hint: if it is a script, sluice -f %s runs it\n", path)
+			}
+			return 1
+		}
 	}
 	return 0
 }

@@ -285,6 +285,32 @@ func TestOddDatabases(t *testing.T) {
 	}
 }
 
+// A file of the command line is opened for this session: a store of catalogs does not get it, and an init file
+// may have opened it already.
+func TestDatabaseAndCatalogStore(t *testing.T) {
+	inFolder(t, map[string]string{
+		"shop.db": "", "other/shop.db": "",
+		"a.sql": "CREATE CATALOG shop WITH ('type' = 'jdbc', 'base-url' = 'jdbc:sqlite:shop.db')",
+	})
+	keep := []string{"-D", "table.catalog-store.kind=file", "--format", "tsv", "-c", "SHOW CATALOGS; SHOW CREATE CATALOG shop"}
+	for range 2 {
+		code, out, errs := runStart(t, append([]string{"other/shop.db"}, keep...)...)
+		require.Zero(t, code, errs)
+		require.Contains(t, out, "default_catalog\nshop\n")
+		require.Contains(t, out, "/other/shop.db'")
+		require.NoFileExists(t, "config/sluice/catalogs/shop.yaml")
+	}
+	code, _, errs := runStart(t, append([]string{"-i", "a.sql", "shop.db"}, keep...)...)
+	require.Zero(t, code, errs)
+	require.FileExists(t, "config/sluice/catalogs/shop.yaml")
+	code, out, errs := runStart(t, append([]string{"other/shop.db"}, keep...)...) // in front of the one that is kept
+	require.Zero(t, code, errs)
+	require.Contains(t, out, "/other/shop.db'")
+	code, out, errs = runStart(t, keep...)
+	require.Zero(t, code, errs)
+	require.NotContains(t, out, "/other/")
+}
+
 // A script given in the place of a database is refused at once, whatever else is to be done.
 func TestScriptAsDatabase(t *testing.T) {
 	dir := t.TempDir()
