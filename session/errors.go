@@ -187,10 +187,18 @@ func (s *Session) placeOf(x *execution, at expr.Span, e *Error) sqlparse.Span {
 	if int(at.End) <= len(text.SQL) {
 		e.Msg += ", in " + snippet(text.SQL[at.Start:at.End])
 	}
+	var reads []objectName
 	for _, n := range objectNames(x.stmt) {
-		if n.level == 2 && n.read && strings.HasSuffix(text.Name, " "+s.identify(sqlparse.ObjectName{Parts: n.parts}).String()) {
+		if n.level != 2 || !n.read {
+			continue
+		}
+		if strings.HasSuffix(text.Name, " "+s.identify(sqlparse.ObjectName{Parts: n.parts}).String()) {
 			return n.span()
 		}
+		reads = append(reads, n)
+	}
+	if len(reads) == 1 { // through another view
+		return reads[0].span()
 	}
 	return noPlace
 }
