@@ -42,6 +42,15 @@ func (u unit) String() string {
 		"MILLISECOND", "MICROSECOND", "NANOSECOND", "ISOYEAR", "DOY", "DOW", "ISODOW", "EPOCH"}[u]
 }
 
+// UnitNames returns the names of the units of time.
+func UnitNames() []string {
+	names := make([]string, unitCount)
+	for u := range unitCount {
+		names[u] = u.String()
+	}
+	return names
+}
+
 // unitOf finds a unit by name, in any case, also in the plural and with TIMESTAMPADD's SQL_TSI_.
 func unitOf(s string) (unit, bool) {
 	s = strings.TrimPrefix(strings.ToUpper(s), "SQL_TSI_")

@@ -227,8 +227,12 @@ func (n *notation) sequence() fragment {
 			}
 			continue
 		}
+		behindWord := repeatable == len(items) && len(items) > 0
 		f := n.item()
 		items = append(items, f)
+		if tok == "[" && behindWord { // as ALL or DISTINCT behind SELECT
+			repeatable = len(items)
+		}
 		if tok == "," || tok == "(" || isKeywordNotation(tok) {
 			repeatable = len(items)
 		}
@@ -425,6 +429,9 @@ func (g *grammar) expected(toks []lexeme) []expectation {
 				if named && t.depth == 0 {
 					continue
 				}
+				if isExpression(in.text) && t.depth == 0 && t.taken == holeFull && beginsOperand(&toks[i]) && endsOperand(toks, i-1) {
+					continue // two operands one behind the other: the second is an alias
+				}
 				if next, ok := take(in.text, t, &toks[i]); ok {
 					follow(next, operand)
 				}
@@ -524,6 +531,11 @@ func endsOperand(toks []lexeme, i int) bool {
 		return i == 0 || !endsOperand(toks, i-1)
 	}
 	return false
+}
+
+// beginsOperand reports whether a token is an operand and nothing else.
+func beginsOperand(t *lexeme) bool {
+	return t.Class == sqlparse.Number || t.Class == sqlparse.Name && (t.word == "" || plainWord(t.word))
 }
 
 // plainWord reports whether a keyword may be a name as well.

@@ -41,7 +41,7 @@ func (c *completing) hole(e expectation, from, n int) {
 	case "column":
 		c.targetColumns(n)
 	case "source":
-		c.tables(n)
+		c.tables(anyTable)
 	case "table", "view", "name":
 		c.object(e, n)
 	case "database":
@@ -98,9 +98,13 @@ func (c *completing) object(e expectation, n int) {
 		}
 	case form == "SELECT":
 		c.commonTables(n)
-		c.tables(n)
+		c.tables(anyTable)
+	case word("VIEW"):
+		c.tables(onlyViews)
+	case strings.HasPrefix(form, "DROP ") || strings.HasPrefix(form, "ALTER ") || strings.HasPrefix(form, "INSERT "):
+		c.tables(noViews)
 	default:
-		c.tables(n)
+		c.tables(anyTable)
 	}
 }
 
@@ -150,11 +154,32 @@ func (c *completing) places(n int, ofDatabase bool) {
 	}
 }
 
-// tables adds tables and views: of the current database, or of what is written before the last dot.
-func (c *completing) tables(n int) {
+// tableChoice says whether views count as tables.
+type tableChoice uint8
+
+const (
+	anyTable tableChoice = iota
+	noViews
+	onlyViews
+)
+
+// tables adds tables or views: of the current database, or of what is written before the last dot.
+func (c *completing) tables(which tableChoice) {
 	list := func(catalog, database string) {
-		for _, name := range c.s.tableNames(c.ctx, catalog, database) {
-			c.name(name, "", CompleteTable, "")
+		var names, views []string
+		if which != onlyViews {
+			names = c.s.tableNames(c.ctx, catalog, database)
+		}
+		if which != anyTable {
+			views = c.s.viewNames(c.ctx, catalog, database)
+		}
+		if which == onlyViews {
+			names, views = views, nil
+		}
+		for _, name := range names {
+			if !slices.Contains(views, name) {
+				c.name(name, "", CompleteTable, "")
+			}
 		}
 	}
 	switch len(c.path) {
@@ -204,6 +229,9 @@ func (c *completing) expression(e expectation, from, n int) {
 				}
 			}
 		}
+	}
+	if c.units(n) {
+		return
 	}
 	c.words(n, "NOT")
 	if c.openCase(from, n) {
@@ -263,6 +291,17 @@ func (c *completing) operand(e expectation, from, n int) {
 		c.columnsOf(n)
 		return
 	}
+	if c.units(n) {
+		return
+	}
+	if n > 1 && prev == "NOT" && endsOperand(c.toks, n-2) {
+		c.words(n, "IN", "LIKE", "BETWEEN", "SIMILAR")
+		return
+	}
+	if n > 1 && c.toks[n-1].text == "(" && c.toks[n-2].word == "EXISTS" {
+		c.words(n, "SELECT", "VALUES", "WITH")
+		return
+	}
 	if prev == "IS" {
 		c.words(n, "NOT NULL", "NULL", "TRUE", "FALSE", "UNKNOWN", "DISTINCT FROM")
 		return
@@ -284,9 +323,6 @@ func (c *completing) operand(e expectation, from, n int) {
 	}
 	if c.quoted {
 		return
-	}
-	if prev == "NOT" {
-		c.words(n, "IN", "LIKE", "BETWEEN")
 	}
 	if n > 0 && c.toks[n-1].text == "(" {
 		c.words(n, "SELECT", "DISTINCT")
@@ -328,4 +364,31 @@ func bareCall(name string) bool {
 	}
 	_, err := sqlparse.Parse("SELECT " + name)
 	return err == nil
+}
+
+// units adds the units of time where one must stand; false elsewhere.
+func (c *completing) units(n int) bool {
+	word := func(i int) string {
+		if i < 0 {
+			return ""
+		}
+		return c.toks[i].word
+	}
+	wanted := n > 0 && c.toks[n-1].Class == sqlparse.String && word(n-2) == "INTERVAL"
+	if p := c.openParen(n); p > 0 {
+		switch word(p - 1) {
+		case "EXTRACT", "TIMESTAMPADD", "TIMESTAMPDIFF":
+			wanted = wanted || p == n-1
+			if word(p-1) == "EXTRACT" && p == n-2 {
+				c.words(n, "FROM")
+				return true
+			}
+		case "FLOOR", "CEIL", "CEILING":
+			wanted = wanted || word(n-1) == "TO"
+		}
+	}
+	if wanted {
+		c.words(n, expr.UnitNames()...)
+	}
+	return wanted
 }

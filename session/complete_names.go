@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/connector"
 )
 
 // names keeps what catalogs have told of their names, for completion. A catalog is asked again when what it
@@ -159,6 +160,27 @@ func (s *Session) tableNames(ctx context.Context, in, database string) []string 
 	})
 	own := s.catalogs.ListTemporary(in, database)
 	return append(slices.Clone(stored), own...)
+}
+
+// viewNames returns those of tableNames that are views.
+func (s *Session) viewNames(ctx context.Context, in, database string) []string {
+	if database == "" {
+		return nil
+	}
+	views := slices.Clone(named(ctx, &s.names, nameKey("views", in, database), func(ctx context.Context) ([]string, error) {
+		c, ok := s.catalogs.Live(in)
+		if !ok {
+			return nil, errClosed
+		}
+		return viewsOf(ctx, c, database)
+	}))
+	for _, name := range s.catalogs.ListTemporary(in, database) {
+		t, ok := s.catalogs.TemporaryTable(connector.ObjectIdentifier{Catalog: in, Database: database, Object: name})
+		if ok && t.Kind == catalog.KindView {
+			views = append(views, name)
+		}
+	}
+	return views
 }
 
 // columnNames returns the columns of a table by the name that is written.
