@@ -9,6 +9,7 @@
 //
 // INSERT adds one file to a directory, all or nothing. Its rows go into a hidden file, which is synced, given
 // its name by one rename, and made durable by syncing the directory. A directory that does not exist is made
-// aside with the file in it, and appears by that rename, too. A lock file beside them is held as long as the
-// job lives; what a job that died left behind is removed by the next use of the directory that gets its lock.
+// aside with the file in it, and appears by that rename, too. The job holds a lock (flock) of the hidden file or
+// directory as long as it lives; what a job that died left behind is removed by the next use of the directory,
+// which gets that lock.
 package filesystem

@@ -8,18 +8,18 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/sluice-sql/sluice/connector"
 )
 
-// The names of what a job has beside a table, and behind the mark and the job's id: the lock, which is made
-// first and removed last; the file, while the table's directory exists; a tree of directories with the file
-// in it, while it does not.
+// The names of what a job has beside a table, behind the mark and the job's id: the file, while the table's
+// directory exists; a tree of directories with the file in it, while it does not. The job holds a lock of the
+// file, or of the tree's first directory, from its making to its end, whatever its name is by then.
 const (
 	mark       = ".sluice-"
-	lockSuffix = ".lock"
 	fileSuffix = ".inprogress"
 	treeSuffix = ".new"
 )
@@ -30,13 +30,13 @@ type staging struct {
 	anchor string
 	// missing are the directories between anchor and the table's, itself last.
 	missing []string
-	name    string // of the file in the table's directory, in the end
-	prefix  string // anchor, mark and job
-	lock    *os.File
-	file    *os.File
+	name    string   // of the file in the table's directory, in the end
+	prefix  string   // anchor, mark and job
+	tree    *os.File // locked; nil when no directory is missing
+	file    *os.File // locked when there is no tree; nil when an empty one was done without
 }
 
-// stage takes the lock of a job and makes its file.
+// stage makes and locks the file of a job.
 func stage(path string, job connector.JobID, extension string) (_ *staging, err error) {
 	s := &staging{name: "part-" + job.String() + "-0" + extension}
 	if s.anchor, s.missing, err = anchorOf(path); err != nil {
@@ -44,19 +44,67 @@ func stage(path string, job connector.JobID, extension string) (_ *staging, err 
 	}
 	sweepDir(s.anchor)
 	s.prefix = filepath.Join(s.anchor, mark+job.String())
-	if s.lock, err = lockFile(s.prefix + lockSuffix); err != nil {
-		return nil, err
+	make := func() (*os.File, error) {
+		return os.OpenFile(s.staged(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	}
-	if len(s.missing) > 0 {
-		err = os.MkdirAll(filepath.Dir(s.staged()), 0o777)
+	if len(s.missing) == 0 {
+		s.file, err = locked(make)
+		return s, err
 	}
+	s.tree, err = locked(func() (*os.File, error) {
+		if err := os.Mkdir(s.treePath(), 0o777); err != nil {
+			return nil, err
+		}
+		return os.Open(s.treePath())
+	})
 	if err == nil {
-		s.file, err = os.OpenFile(s.staged(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if err = os.MkdirAll(filepath.Dir(s.staged()), 0o777); err == nil {
+			s.file, err = make()
+		}
+		if err != nil {
+			err = errors.Join(err, s.remove())
+		}
 	}
+	return s, err
+}
+
+// locked makes something and locks it, anew when a sweeper took it for a dead job's before that. Nobody else
+// gives it this name, so that one that is there, or gone again, is a sweeper's doing.
+func locked(make func() (*os.File, error)) (*os.File, error) {
+	for tries := 0; ; tries++ {
+		f, err := make()
+		if err == nil {
+			mine, err := lock(f)
+			if mine {
+				return f, nil
+			}
+			if err = errors.Join(err, f.Close()); err != nil {
+				return nil, err
+			}
+		} else if !errors.Is(err, fs.ErrExist) && !errors.Is(err, fs.ErrNotExist) || tries == 100 {
+			return nil, err
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// lock takes the lock of an open file or directory; false: somebody else has it, or another thing has its name.
+func lock(f *os.File) (bool, error) {
+	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
+		if errors.Is(err, unix.EWOULDBLOCK) {
+			return false, nil
+		}
+		return false, &os.PathError{Op: "lock", Path: f.Name(), Err: err}
+	}
+	mine, err := f.Stat()
 	if err != nil {
-		return nil, errors.Join(err, s.remove())
+		return false, err
 	}
-	return s, nil
+	now, err := os.Lstat(f.Name())
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && os.SameFile(mine, now), err
 }
 
 // anchorOf returns the nearest directory to path that exists, and the names that lead from it to path.
@@ -84,15 +132,15 @@ func anchorOf(path string) (anchor string, missing []string, err error) {
 	}
 }
 
-// tree is the directory that stands for the first of the missing ones.
-func (s *staging) tree() string { return s.prefix + treeSuffix }
+// treePath is the directory that stands for the first of the missing ones.
+func (s *staging) treePath() string { return s.prefix + treeSuffix }
 
 // staged is where the file is before the commit.
 func (s *staging) staged() string {
 	if len(s.missing) == 0 {
 		return s.prefix + fileSuffix
 	}
-	return filepath.Join(append(append([]string{s.tree()}, s.missing[1:]...), s.name)...)
+	return filepath.Join(append(append([]string{s.treePath()}, s.missing[1:]...), s.name)...)
 }
 
 // target is where the file is after the commit.
@@ -103,7 +151,7 @@ func (s *staging) target() string {
 // seal makes the file durable, or does without it when it is empty.
 func (s *staging) seal(empty bool) error {
 	if empty {
-		err := errors.Join(s.file.Close(), os.Remove(s.staged()))
+		err := errors.Join(os.Remove(s.staged()), s.file.Close())
 		s.file = nil
 		if err != nil {
 			return err
@@ -115,7 +163,7 @@ func (s *staging) seal(empty bool) error {
 		return nil
 	}
 	for dir := filepath.Dir(s.staged()); ; dir = filepath.Dir(dir) {
-		if err := syncDir(dir); err != nil || dir == s.tree() {
+		if err := syncDir(dir); err != nil || dir == s.treePath() {
 			return err
 		}
 	}
@@ -125,7 +173,7 @@ func (s *staging) seal(empty bool) error {
 func (s *staging) publish() (connector.Outcome, error) {
 	if len(s.missing) > 0 {
 		to := filepath.Join(s.anchor, s.missing[0])
-		err := unix.Renameat2(unix.AT_FDCWD, s.tree(), unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
+		err := unix.Renameat2(unix.AT_FDCWD, s.treePath(), unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
 		switch {
 		case err == nil:
 			return durable(s.anchor)
@@ -136,7 +184,7 @@ func (s *staging) publish() (connector.Outcome, error) {
 				return out, err
 			}
 		default:
-			return connector.NotDone, &os.LinkError{Op: "rename", Old: s.tree(), New: to, Err: err}
+			return connector.NotDone, &os.LinkError{Op: "rename", Old: s.treePath(), New: to, Err: err}
 		}
 	}
 	if s.file == nil {
@@ -190,51 +238,22 @@ func syncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// remove removes what is left of the staging, and the lock last.
+// remove removes what is left of the staging, and lets go of it last.
 func (s *staging) remove() error {
-	var err error
-	if s.file != nil {
-		err = s.file.Close()
-		s.file = nil
-	}
-	if s.lock != nil {
-		err = errors.Join(err, removeAll(s.prefix), s.lock.Close())
-		s.lock = nil
-	}
-	return err
-}
-
-// removeAll removes what a job has beside a table; whoever calls it holds the job's lock.
-func removeAll(prefix string) error {
 	var errs []error
-	for _, suffix := range []string{fileSuffix, lockSuffix} {
-		if suffix == lockSuffix {
-			errs = append(errs, os.RemoveAll(prefix+treeSuffix))
-		}
-		if err := unix.Unlink(prefix + suffix); err != nil && !errors.Is(err, unix.ENOENT) {
-			errs = append(errs, &os.PathError{Op: "remove", Path: prefix + suffix, Err: err})
+	if s.tree == nil && s.file != nil {
+		if err := unix.Unlink(s.staged()); err != nil && !errors.Is(err, unix.ENOENT) {
+			errs = append(errs, &os.PathError{Op: "remove", Path: s.staged(), Err: err})
 		}
 	}
+	if s.file != nil {
+		errs = append(errs, s.file.Close())
+	}
+	if s.tree != nil {
+		errs = append(errs, os.RemoveAll(s.treePath()), s.tree.Close())
+	}
+	s.file, s.tree = nil, nil
 	return errors.Join(errs...)
-}
-
-// lockFile makes and locks a lock file. It fails when somebody else holds it.
-func lockFile(path string) (*os.File, error) {
-	for {
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_NOFOLLOW, 0o600)
-		if err != nil {
-			return nil, err
-		}
-		if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
-			return nil, errors.Join(&os.PathError{Op: "lock", Path: path, Err: err}, f.Close())
-		}
-		mine, err1 := f.Stat()
-		now, err2 := os.Lstat(path)
-		if err1 == nil && err2 == nil && os.SameFile(mine, now) {
-			return f, nil
-		}
-		_ = f.Close() // a sweeper removed it between our open and our lock
-	}
 }
 
 // sweep removes what jobs that died left in the directory of a table, or in the nearest that exists.
@@ -244,37 +263,42 @@ func sweep(path string) {
 	}
 }
 
-// sweepDir removes what jobs that died left in a directory: that of every job whose lock is free. What cannot
-// be removed, as in a directory that is read-only, stays for another time: it is invisible.
+// sweepDir removes what jobs that died left in a directory: files and trees whose lock is free. What cannot be
+// removed, as in a directory that is read-only, stays for another time: it is invisible.
 func sweepDir(dir string) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return
 	}
 	for _, e := range entries {
-		job, ok := strings.CutPrefix(e.Name(), mark)
-		if !ok {
-			continue
-		}
-		job, ok = strings.CutSuffix(job, lockSuffix)
-		if !ok || !e.Type().IsRegular() || len(job) != 32 {
-			continue
-		}
-		if _, err := hex.DecodeString(job); err != nil {
+		if !ours(e) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
+		f, err := os.OpenFile(path, os.O_RDONLY|unix.O_NOFOLLOW, 0)
 		if err != nil {
 			continue
 		}
-		if unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil {
-			mine, err1 := f.Stat()
-			now, err2 := os.Lstat(path)
-			if err1 == nil && err2 == nil && os.SameFile(mine, now) {
-				_ = removeAll(filepath.Join(dir, mark+job))
-			}
+		if mine, _ := lock(f); mine {
+			_ = os.RemoveAll(path)
 		}
 		_ = f.Close()
 	}
+}
+
+// ours reports whether a name is exactly one that a job gives, and the thing of the kind that it makes.
+func ours(e fs.DirEntry) bool {
+	job, ok := strings.CutPrefix(e.Name(), mark)
+	if !ok {
+		return false
+	}
+	if cut, ok := strings.CutSuffix(job, fileSuffix); ok && e.Type().IsRegular() {
+		job = cut
+	} else if cut, ok := strings.CutSuffix(job, treeSuffix); ok && e.IsDir() {
+		job = cut
+	} else {
+		return false
+	}
+	id, err := hex.DecodeString(job)
+	return err == nil && len(id) == len(connector.JobID{}) && job == strings.ToLower(job)
 }
