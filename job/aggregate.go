@@ -11,20 +11,28 @@ import (
 type Phase string
 
 // The phases. Partial turns rows into keys and states (expr.Accumulator.StateTypes), possibly more
-// than one row a group; Final merges such rows; Complete does the whole at once.
+// than one row a group; Final merges such rows; Complete does the whole at once. Changelog is that of
+// streaming jobs: it takes a stream of changes and makes one, in which each group has a row from its first
+// input row to the removal of its last.
 const (
-	Partial  Phase = "partial"
-	Final    Phase = "final"
-	Complete Phase = "complete"
+	Partial   Phase = "partial"
+	Final     Phase = "final"
+	Complete  Phase = "complete"
+	Changelog Phase = "changelog"
 )
 
 // Aggregate groups rows. Output columns are the keys, then one column an aggregate (Partial: its state
 // columns). In phase Final the keys are the input's first columns and the states follow in order.
-// Without Keys there is exactly one group, also for no rows.
+// Without Keys there is exactly one group, also for no rows; in phase Changelog there is none before the
+// first row.
 type Aggregate struct {
 	Phase Phase  `json:"phase"`
 	Keys  []Expr `json:"keys"`
 	Aggs  []Agg  `json:"aggs"`
+	// Retracting says that the input may take rows back (-U, -D); EmitBefore that whoever gets the rows
+	// needs the -U before each +U. Both are for phase Changelog.
+	Retracting bool `json:"retracting,omitempty"`
+	EmitBefore bool `json:"emitBefore,omitempty"`
 }
 
 // Op returns "aggregate".
@@ -42,6 +50,9 @@ func (a *Aggregate) Describe() string {
 			calls[i] = expr.AggString(c.AggCall)
 		}
 		parts = append(parts, "aggregates=["+strings.Join(calls, ", ")+"]")
+	}
+	if a.Retracting {
+		parts = append(parts, "retracting")
 	}
 	return fmt.Sprintf("HashAggregate %s %s", a.Phase, strings.Join(parts, " "))
 }

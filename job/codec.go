@@ -114,6 +114,9 @@ func (g *Graph) check() error {
 	if g.Mode != Batch && g.Mode != Streaming {
 		return fmt.Errorf("unknown runtime mode %q", g.Mode)
 	}
+	if err := g.checkMode(); err != nil {
+		return err
+	}
 	for i := range g.Vertices {
 		v := &g.Vertices[i]
 		v.ID = i

@@ -79,7 +79,21 @@ func samples() []*Graph {
 		Hooks: []hooks.Spec{{Kind: hooks.CreateTableAs, Catalog: ref, Table: id, Properties: map[string]string{"schema.0.data-type": "INT"}, Purpose: catalog.CreateTableAsIfNotExists, ReadsSame: true}}}
 	small := &Graph{Version: Version, Mode: Streaming, Parallelism: 1, BatchRows: 1, Texts: []Text{}, Start: time.Unix(0, 0).UTC(),
 		Catalogs: []catalog.Ref{}, Vertices: []Vertex{}, Edges: []Edge{}}
-	return []*Graph{big, small}
+	stream := &Graph{Version: Version, Mode: Streaming, Parallelism: 1, BatchRows: 2048, Texts: []Text{}, Start: time.Unix(0, 0).UTC(),
+		CheckpointInterval: 1500 * time.Millisecond, Create: &Create{Table{Identifier: id, Properties: map[string]string{"connector": "print"}}},
+		Catalogs: []catalog.Ref{ref}, Hooks: []hooks.Spec{{Kind: hooks.Insert, Catalog: ref, Table: id, Properties: map[string]string{}, Columns: []int{1, 0}}},
+		Vertices: []Vertex{
+			{Spec: &Values{Batches: [][]byte{column.EncodeBatch(nil, rows)}, Rows: 2}, Out: out, Parallelism: 1},
+			{Spec: &Aggregate{Phase: Changelog, Keys: []Expr{{s}}, Aggs: []Agg{{count}}, Retracting: true, EmitBefore: true}, Out: out, Parallelism: 1},
+			{Spec: &Sink{Table: id, Names: []string{"a", "ß"}, Upsert: []int{1}}, Out: out, Parallelism: 1},
+			{Spec: &Sink{Table: id, Names: []string{"a", "ß"}, Changelog: true}, Out: out, Parallelism: 1},
+			{Spec: &Collect{Changelog: true}, Out: out, Parallelism: 1},
+		},
+		Edges: []Edge{{From: 0, To: 1, Kind: Forward}, {From: 0, To: 2, Kind: Forward}, {From: 1, To: 3, Kind: Forward}, {From: 1, To: 4, Kind: Forward}}}
+	for i := range stream.Vertices {
+		stream.Vertices[i].ID = i
+	}
+	return []*Graph{big, small, stream}
 }
 
 // What is decoded is what was encoded, and encodes to the same bytes.
@@ -126,6 +140,34 @@ func TestDecodeRefuses(t *testing.T) {
 		require.Contains(t, string(b), c.old)
 		_, err := Decode(bytes.Replace(b, []byte(c.old), []byte(c.new), 1))
 		require.ErrorContains(t, err, c.err, "%s → %s", c.old, c.new)
+	}
+	for _, c := range []struct{ old, new, err string }{
+		{`"checkpointInterval":1500000000`, `"checkpointInterval":9999999`, "checkpoints every 9.999999ms; the least is 10ms"},
+		{`"create":{"identifier"`, `"create":{"catalog":1,"x":0,"identifier"`, `unknown field "x"`},
+		{`"catalog":0`, `"catalog":1`, "the table to create refers to catalog 1 of 1"},
+		{`"kind":"insert"`, `"kind":"create-table-as"`, `hook 0 of a streaming job is "create-table-as"`},
+		{`"phase":"changelog"`, `"phase":"final"`, `vertex 1 of a streaming job aggregates in phase "final"`},
+		{`"upsert":[1]`, `"upsert":[2]`, "vertex 2 (sink) has key column 2 of 2"},
+		{`"upsert":[1]`, `"upsert":[1],"changelog":true`, "vertex 2 (sink) both replaces rows and takes their changes"},
+		{`"parallelism":1}`, `"parallelism":2}`, "vertex 0 of a streaming job has parallelism 2"},
+		{`"mode":"streaming"`, `"mode":"batch"`, "a batch job has no checkpoints"},
+	} {
+		b := must(Encode(samples()[2]))
+		require.Contains(t, string(b), c.old)
+		_, err := Decode(bytes.Replace(b, []byte(c.old), []byte(c.new), 1))
+		require.ErrorContains(t, err, c.err, "%s → %s", c.old, c.new)
+	}
+	for _, spec := range []Spec{&Aggregate{Phase: Changelog}, &Aggregate{Phase: Final, Retracting: true}, &Sink{Changelog: true}, &Sink{Upsert: []int{0}}, &Collect{Changelog: true}} {
+		g := samples()[0]
+		g.Vertices[2].Spec = spec
+		_, err := Decode(must(Encode(g)))
+		require.ErrorContains(t, err, "has changes, in a batch job")
+	}
+	for _, spec := range []Spec{&Sort{}, &Join{}, &SingleRow{}} {
+		g := samples()[2]
+		g.Vertices[1].Spec = spec
+		_, err := Decode(must(Encode(g)))
+		require.ErrorContains(t, err, "cannot run in a streaming job")
 	}
 	g := samples()[0]
 	g.Vertices[3].Spec = &Filter{}

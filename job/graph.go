@@ -46,7 +46,27 @@ type Graph struct {
 	Catalogs    []catalog.Ref   `json:"catalogs"`
 	Vertices    []Vertex        `json:"vertices"` // in topological order: an edge goes from a lower ID to a higher
 	Edges       []Edge          `json:"edges"`
-	Hooks       []hooks.Spec    `json:"hooks,omitempty"`
+	// Hooks are called as the job changes state. In streaming mode none is: there they only say what each
+	// Sink writes, all of the kind insert, and every checkpoint is a transaction of its own.
+	Hooks []hooks.Spec `json:"hooks,omitempty"`
+	// CheckpointInterval is the time between two checkpoints of a streaming job; 0 is the default, one
+	// second. It is written in nanoseconds.
+	CheckpointInterval time.Duration `json:"checkpointInterval,omitempty"`
+	// Create is the table that a streaming CREATE TABLE AS makes before the job starts; nil for none.
+	Create *Create `json:"create,omitempty"`
+}
+
+// The interval of checkpoints: its default and the least there may be.
+const (
+	DefaultCheckpointInterval = time.Second
+	MinCheckpointInterval     = 10 * time.Millisecond
+)
+
+// Create is a table that is made, empty, just before a streaming job starts. It stays whatever becomes of
+// the job, unless the job never starts. A table that is there already is an error of the start, which
+// IF NOT EXISTS makes of no consequence to whoever started the job.
+type Create struct {
+	Table
 }
 
 // Vertex is one operator of the job.
