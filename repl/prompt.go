@@ -62,11 +62,12 @@ func (sh *shell) converse(ctx context.Context, cfg Config) (int, error) {
 		shown = sh.screen.err
 	}
 	keys := newTyping(sh.engine)
+	drawn := &drawer{w: shown, width: readline.GetScreenWidth}
 	ed := editor{in, keys}
 	rl, err := readline.NewEx(&readline.Config{
-		Prompt: promptNew, Stdin: in, Stdout: shown, Stderr: shown,
+		Prompt: promptNew, Stdin: in, Stdout: drawn, Stderr: shown,
 		HistoryLimit: historyLines, DisableAutoSaveHistory: true, HistorySearchFold: true,
-		Listener: ed, Painter: ed, AutoComplete: noCompletion{},
+		Listener: ed, Painter: painter{ed, drawn}, AutoComplete: noCompletion{},
 		InterruptPrompt: "^C", EOFPrompt: "\n",
 		FuncIsTerminal: func() bool { return true }, FuncMakeRaw: term.raw, FuncExitRaw: term.running,
 	})

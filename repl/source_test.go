@@ -191,8 +191,8 @@ func TestSignalInSource(t *testing.T) {
 			_ = w.Close()
 		}
 	}()
-	e = newFake()
-	code, _, errs = capture(t, nil, func(cfg Config) int { return runScript(ctx, e, cfg, "c.sql") })
+	e2 := newFake()
+	code, _, errs = capture(t, nil, func(cfg Config) int { return runScript(ctx, e2, cfg, "c.sql") })
 	require.Equal(t, 143, code, errs)
-	require.Equal(t, []string{"WRITE 1"}, e.ran)
+	require.Equal(t, []string{"WRITE 1"}, e2.ran)
 }
