@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -259,10 +260,15 @@ func die(how string) {
 	if step != "begun" {
 		put(t, tx, batchNS(t, 0, 300_000))
 	}
-	if step == "sealed" || step == "committed" {
+	if step == "sealed" || step == "committed" || step == "finished" {
 		if _, err := tx.Seal(ctx); err != nil {
 			os.Exit(3)
 		}
+	}
+	if step == "finished" {
+		commit(t, tx, 300_000)
+		_, _ = os.Stdout.WriteString("finished\n")
+		os.Exit(0)
 	}
 	if step == "committed" {
 		out, err := tx.staging.publish() // as Commit, but for the clean-up
@@ -314,6 +320,41 @@ func TestKilled(t *testing.T) {
 			commit(t, live, 1)
 			require.Equal(t, want+1, count())
 			require.False(t, slices.ContainsFunc(names(t, dir), func(n string) bool { return strings.HasPrefix(filepath.Base(n), mark) }))
+		}
+	}
+}
+
+// The file is on disk before it has its name, and the directory before success is reported.
+func TestDurable(t *testing.T) {
+	strace, err := exec.LookPath("strace")
+	if err != nil && os.Getenv("CI") == "" {
+		t.Skip("this test needs strace (Debian: apt-get install strace)")
+	}
+	require.NoError(t, err)
+	self, err := os.Executable()
+	require.NoError(t, err)
+	for _, sub := range []string{"", "/a/b"} {
+		dir, err := filepath.EvalSymlinks(t.TempDir())
+		require.NoError(t, err)
+		trace := filepath.Join(t.TempDir(), "trace")
+		c := exec.Command(strace, "-f", "-y", "-e", "trace=fsync,fdatasync,renameat,renameat2,rename,write", "-o", trace, self)
+		c.Env = append(os.Environ(), leave+"=finished="+dir+sub)
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, string(out))
+		calls, err := os.ReadFile(trace)
+		require.NoError(t, err)
+		hidden := regexp.QuoteMeta(dir + "/" + mark + "aa" + strings.Repeat("0", 30))
+		steps := []string{`fsync\(\d+<` + hidden + `\.inprogress>\)`, `rename.*` + hidden + `.*/` + part("aa") + `"`}
+		if sub != "" {
+			steps = []string{`fsync\(\d+<` + hidden + `\.new/b/` + part("aa") + `>\)`, `fsync\(\d+<` + hidden + `\.new/b>\)`, `fsync\(\d+<` + hidden + `\.new>\)`,
+				`renameat2\(.*` + hidden + `\.new".*/a", RENAME_NOREPLACE\)`}
+		}
+		steps = append(steps, `fsync\(\d+<`+regexp.QuoteMeta(dir)+`>\)`, `write\(1<.*"finished`)
+		at := 0
+		for _, step := range steps {
+			loc := regexp.MustCompile(step).FindIndex(calls[at:])
+			require.NotNil(t, loc, "%s does not follow in\n%s", step, calls)
+			at += loc[1]
 		}
 	}
 }
