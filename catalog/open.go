@@ -43,7 +43,18 @@ func (r *Registry) New(ref Ref) (Catalog, error) {
 	if err := connector.CheckOptions("catalog type '"+f.Type()+"'", withType(f), ref.Properties); err != nil {
 		return nil, err
 	}
-	return f.Catalog(ref.Name, ref.Properties, r.Env)
+	c, err := f.Catalog(ref.Name, ref.Properties, r.Env)
+	if u, ok := c.(ConnectorUser); ok && err == nil {
+		u.UseConnectors(r)
+	}
+	return c, err
+}
+
+// ConnectorUser is a catalog that writes tables of connectors itself: one that keeps definitions only, and
+// has CREATE TABLE AS.
+type ConnectorUser interface {
+	// UseConnectors hands over what opens the tables, when the instance has just been made.
+	UseConnectors(r *Registry)
 }
 
 func (r *Registry) factoryOf(properties map[string]string) (Factory, error) {
@@ -71,16 +82,9 @@ func withType(f Factory) []connector.Option {
 func (r *Registry) Table(ctx context.Context, c Catalog, id connector.ObjectIdentifier, t *CatalogTable) (connector.Table, error) {
 	f := c.Factory()
 	if name, ok := t.Options["connector"]; ok {
-		f = nil
-		names := make([]string, len(r.Connectors))
-		for i, x := range r.Connectors {
-			names[i] = x.Identifier()
-			if x.Identifier() == name {
-				f = x
-			}
-		}
-		if f == nil {
-			return nil, fmt.Errorf("table %s: unknown connector '%s'; available: %s%s", id, name, quoteList(names), didYouMean(name, names))
+		var err error
+		if f, err = r.Connector(id, name); err != nil {
+			return nil, err
 		}
 	}
 	if f == nil {
@@ -91,6 +95,36 @@ func (r *Registry) Table(ctx context.Context, c Catalog, id connector.ObjectIden
 		return nil, err
 	}
 	return f.Table(ctx, def, r.Env)
+}
+
+// Connector returns the connector of a name, for a table.
+func (r *Registry) Connector(id connector.ObjectIdentifier, name string) (connector.Factory, error) {
+	names := make([]string, len(r.Connectors))
+	for i, f := range r.Connectors {
+		if names[i] = f.Identifier(); names[i] == name {
+			return f, nil
+		}
+	}
+	return nil, fmt.Errorf("table %s: unknown connector '%s'; available: %s%s", id, name, quoteList(names), didYouMean(name, names))
+}
+
+// Creator returns the connector of a table that CREATE TABLE AS is to fill, and what that writes.
+func (r *Registry) Creator(id connector.ObjectIdentifier, t *CatalogTable) (connector.Creator, connector.TableDef, connector.Insert, error) {
+	def := t.Def(id)
+	name := t.Options["connector"]
+	f, err := r.Connector(id, name)
+	if err == nil {
+		err = checkMetadata(id, def, f)
+	}
+	if err != nil {
+		return nil, def, connector.Insert{}, err
+	}
+	c, ok := f.(connector.Creator)
+	if !ok {
+		return nil, def, connector.Insert{}, &connector.OptionError{Key: "connector", Msg: fmt.Sprintf(
+			"the connector '%s' cannot make table %s together with its rows; CREATE TABLE it without AS, then INSERT INTO it", name, id)}
+	}
+	return c, def, connector.Insert{Columns: t.Persisted()}, nil
 }
 
 // checkMetadata refuses metadata columns that a connector does not have.

@@ -1,6 +1,8 @@
 package catalog
 
 import (
+	"slices"
+
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/types"
 )
@@ -111,4 +113,26 @@ func (t *CatalogTable) Def(id connector.ObjectIdentifier) connector.TableDef {
 		def.Metadata = append(def.Metadata, v.Key)
 	}
 	return def
+}
+
+// Persisted returns the positions, in the columns of Def, of those that rows are written with: all physical
+// ones but the read-only, then the metadata columns that are not VIRTUAL.
+func (t *CatalogTable) Persisted() []int {
+	var at []int
+	for i, c := range t.Schema.Columns {
+		if !slices.Contains(t.ReadOnly, c.Name) {
+			at = append(at, i)
+		}
+	}
+	metadata := len(t.Schema.Columns)
+	for _, v := range t.Virtual {
+		if v.Key == "" {
+			continue
+		}
+		if v.Stored {
+			at = append(at, metadata)
+		}
+		metadata++
+	}
+	return at
 }

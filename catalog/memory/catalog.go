@@ -18,8 +18,9 @@ import (
 
 // Catalog is a catalog kept in the process.
 type Catalog struct {
-	name   string
-	budget *connector.Memory
+	name       string
+	budget     *connector.Memory
+	connectors *catalog.Registry // what opens the tables with 'connector'
 
 	mu        sync.RWMutex
 	defaultDB string
@@ -29,8 +30,9 @@ type Catalog struct {
 }
 
 type database struct {
-	about  catalog.Database
-	tables map[string]*object
+	about    catalog.Database
+	tables   map[string]*object
+	reserved map[string]*reservation // names of tables that jobs are making elsewhere
 }
 
 // object is a table. Its definition never changes.
@@ -41,14 +43,19 @@ type object struct {
 }
 
 func newDatabase(about catalog.Database) *database {
-	return &database{about: about, tables: map[string]*object{}}
+	return &database{about: about, tables: map[string]*object{}, reserved: map[string]*reservation{}}
 }
 
 var (
 	_ catalog.Catalog = (*Catalog)(nil)
 	_ catalog.Busy    = (*Catalog)(nil)
 	_ catalog.Alterer = (*Catalog)(nil)
+
+	_ catalog.ConnectorUser = (*Catalog)(nil)
 )
+
+// UseConnectors takes what opens the tables with 'connector'.
+func (c *Catalog) UseConnectors(r *catalog.Registry) { c.connectors = r }
 
 // Open does nothing: the catalog is there.
 func (c *Catalog) Open(context.Context) error { return nil }
@@ -68,7 +75,7 @@ func (c *Catalog) Close() error {
 	return errors.Join(errs...)
 }
 
-// Busy returns an error that names the job when one writes a table of the catalog.
+// Busy returns an error that names the job when one writes or makes a table of the catalog.
 func (c *Catalog) Busy() error {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -81,6 +88,9 @@ func (c *Catalog) Busy() error {
 }
 
 func (db *database) busy() error {
+	for _, r := range db.reserved {
+		return r.held()
+	}
 	for _, o := range db.tables {
 		if o.store != nil {
 			if err := o.store.Held(); err != nil {
@@ -149,7 +159,7 @@ func (c *Catalog) CreateDatabase(_ context.Context, name string, about catalog.D
 
 func (c *Catalog) gone() error { return fmt.Errorf("catalog %s was dropped", c.name) }
 
-// DropDatabase drops a database. With cascade its tables go too, unless a job writes one of them.
+// DropDatabase drops a database. With cascade its tables go too, unless a job writes or makes one of them.
 func (c *Catalog) DropDatabase(_ context.Context, name string, cascade bool) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -243,14 +253,8 @@ func keepsRows(t *catalog.CatalogTable) bool {
 
 // register makes an object visible if its name is free; c.mu is held.
 func (c *Catalog) register(path catalog.ObjectPath, table *catalog.CatalogTable, store *memory.Store) (identity string, err error) {
-	if c.closed {
-		return "", c.gone()
-	}
-	db, err := c.database(path.Database)
+	db, err := c.vacancy(path)
 	if err != nil {
-		return "", err
-	}
-	if err := c.free(db, path); err != nil {
 		return "", err
 	}
 	c.made++
@@ -259,9 +263,24 @@ func (c *Catalog) register(path catalog.ObjectPath, table *catalog.CatalogTable,
 	return identity, nil
 }
 
+// vacancy returns the database of a name that is free; c.mu is held.
+func (c *Catalog) vacancy(path catalog.ObjectPath) (*database, error) {
+	if c.closed {
+		return nil, c.gone()
+	}
+	db, err := c.database(path.Database)
+	if err == nil {
+		err = c.free(db, path)
+	}
+	return db, err
+}
+
 func (c *Catalog) free(db *database, path catalog.ObjectPath) error {
 	if _, taken := db.tables[path.Object]; taken {
 		return fmt.Errorf("%w: %s", catalog.ErrTableAlreadyExist, c.identifier(path))
+	}
+	if r, taken := db.reserved[path.Object]; taken {
+		return fmt.Errorf("%w: %s", catalog.ErrTableAlreadyExist, r.held())
 	}
 	return nil
 }

@@ -121,10 +121,6 @@ func TestOptions(t *testing.T) {
 	require.NoError(t, err)
 	_, err = c.Factory().Table(ctx, connector.TableDef{Identifier: c.identifier(path("t"))}, nil)
 	require.EqualError(t, err, "table m.db.t keeps no rows in memory: its connector is 'x'")
-	_, err = c.Check(ctx, path("t2"), with(map[string]string{"connector": "x"}), catalog.CreateTableAs)
-	require.ErrorContains(t, err, "CREATE TABLE AS of m.db.t2 with 'connector' = 'x' cannot be made atomic")
-	_, err = c.Stage(ctx, path("t2"), with(map[string]string{"connector": "x"}), catalog.CreateTableAs, false)
-	require.ErrorContains(t, err, "cannot be made atomic")
 	require.NoError(t, c.DropTable(ctx, path("t"), ""))
 }
 

@@ -2,7 +2,6 @@ package memory
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
@@ -13,26 +12,18 @@ import (
 const reason = "published by one swap; the rows live and die with this process"
 
 // Check says what a table would be. It has no DDL of its own.
-func (c *Catalog) Check(_ context.Context, path catalog.ObjectPath, table *catalog.CatalogTable, purpose catalog.Purpose) (*catalog.Check, error) {
+func (c *Catalog) Check(ctx context.Context, path catalog.ObjectPath, table *catalog.CatalogTable, purpose catalog.Purpose) (*catalog.Check, error) {
 	c.mu.RLock()
-	defer c.mu.RUnlock()
-	if c.closed {
-		return nil, c.gone()
-	}
-	db, err := c.database(path.Database)
+	_, err := c.vacancy(path)
+	c.mu.RUnlock()
 	if err != nil {
-		return nil, err
-	}
-	if err := c.free(db, path); err != nil {
 		return nil, err
 	}
 	if err := c.accepts(path, table); err != nil {
 		return nil, err
 	}
-	if purpose != catalog.CreateTable {
-		if err := c.stages(path, table); err != nil {
-			return nil, err
-		}
+	if _, foreign := table.Options["connector"]; foreign && purpose != catalog.CreateTable {
+		return c.checkForeign(ctx, path, table)
 	}
 	check := &catalog.Check{Guarantee: catalog.Atomic, Reason: reason}
 	for _, col := range table.Schema.Columns {
@@ -44,24 +35,15 @@ func (c *Catalog) Check(_ context.Context, path catalog.ObjectPath, table *catal
 	return check, nil
 }
 
-// stages refuses what cannot be built aside here.
-func (c *Catalog) stages(path catalog.ObjectPath, table *catalog.CatalogTable) error {
-	if name, foreign := table.Options["connector"]; foreign {
-		return &connector.OptionError{Key: "connector", Msg: fmt.Sprintf(
-			"CREATE TABLE AS of %s with 'connector' = '%s' cannot be made atomic: the catalog keeps only its definition; create the table first, then INSERT INTO it", c.identifier(path), name)}
-	}
-	return nil
-}
-
 // Stage returns the table of a CREATE TABLE AS: its rows are collected aside, and Commit publishes
-// them with the registration if the name is free. ReadsSame makes no difference, since readers keep
-// their version.
-func (c *Catalog) Stage(_ context.Context, path catalog.ObjectPath, table *catalog.CatalogTable, _ catalog.Purpose, _ bool) (catalog.StagedTable, error) {
+// them with the registration if the name is free. ReadsSame makes no difference to them, since readers
+// keep their version. The rows of a table with 'connector' go through the connector's own transaction.
+func (c *Catalog) Stage(ctx context.Context, path catalog.ObjectPath, table *catalog.CatalogTable, _ catalog.Purpose, readsSame bool) (catalog.StagedTable, error) {
 	if err := c.accepts(path, table); err != nil {
 		return nil, err
 	}
-	if err := c.stages(path, table); err != nil {
-		return nil, err
+	if _, foreign := table.Options["connector"]; foreign {
+		return c.stageForeign(ctx, path, table, readsSame)
 	}
 	return memory.NewStaging(c.identifier(path), table.Schema, c.budget, func(s *memory.Store) (connector.Outcome, error) {
 		c.mu.Lock()

@@ -24,7 +24,7 @@ const (
 	treeSuffix = ".new"
 )
 
-// staging is the invisible part of an INSERT.
+// staging is the invisible part of an INSERT or a CREATE TABLE AS.
 type staging struct {
 	// anchor is the nearest directory to the table's that exists, itself when it does. Everything is there.
 	anchor string
@@ -34,13 +34,20 @@ type staging struct {
 	prefix  string   // anchor, mark and job
 	tree    *os.File // locked; nil when no directory is missing
 	file    *os.File // locked when there is no tree; nil when an empty one was done without
+	// fresh says that the directory must have no data of others when the file gets its name.
+	fresh bool
 }
 
 // stage makes and locks the file of a job.
-func stage(path string, job connector.JobID, extension string) (_ *staging, err error) {
-	s := &staging{name: "part-" + job.String() + "-0" + extension}
+func stage(path string, job connector.JobID, extension string, fresh bool) (_ *staging, err error) {
+	s := &staging{name: "part-" + job.String() + "-0" + extension, fresh: fresh}
 	if s.anchor, s.missing, err = anchorOf(path); err != nil {
 		return nil, err
+	}
+	if fresh && len(s.missing) == 0 {
+		if err := vacant(s.anchor); err != nil {
+			return nil, err
+		}
 	}
 	sweepDir(s.anchor)
 	s.prefix = filepath.Join(s.anchor, mark+job.String())
@@ -170,7 +177,7 @@ func (s *staging) seal(empty bool) error {
 }
 
 // publish gives the file its name, or the tree, and makes that durable.
-func (s *staging) publish() (connector.Outcome, error) {
+func (s *staging) publish() (out connector.Outcome, err error) {
 	if len(s.missing) > 0 {
 		to := filepath.Join(s.anchor, s.missing[0])
 		err := unix.Renameat2(unix.AT_FDCWD, s.treePath(), unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
@@ -180,17 +187,37 @@ func (s *staging) publish() (connector.Outcome, error) {
 		case errors.Is(err, unix.EEXIST), errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS):
 			// A rival has made it meanwhile, or the file system has no such rename: the directories are made
 			// one by one, and the file comes in as into any directory.
-			if out, err := s.makeMissing(); out != connector.Done {
-				return out, err
+			made, err := s.makeMissing()
+			defer func() {
+				if out == connector.NotDone {
+					for i := len(made) - 1; i >= 0; i-- {
+						_ = unix.Rmdir(made[i]) // one that has something in it stays
+					}
+				}
+			}()
+			if err != nil {
+				return connector.NotDone, err
 			}
 		default:
 			return connector.NotDone, &os.LinkError{Op: "rename", Old: s.treePath(), New: to, Err: err}
 		}
 	}
+	to := s.target()
+	if s.file != nil || s.fresh {
+		unlock, err := lockDir(filepath.Dir(to), s.fresh)
+		if err != nil {
+			return connector.NotDone, err
+		}
+		defer unlock()
+	}
+	if s.fresh {
+		if err := vacant(filepath.Dir(to)); err != nil {
+			return connector.NotDone, err
+		}
+	}
 	if s.file == nil {
 		return connector.Done, nil
 	}
-	to := s.target()
 	if err := os.Rename(s.staged(), to); err != nil && !s.renamed(to) {
 		if _, there := os.Lstat(s.staged()); there != nil && !errors.Is(there, fs.ErrNotExist) {
 			return connector.Unknown, err
@@ -207,19 +234,23 @@ func (s *staging) renamed(to string) bool {
 	return err1 == nil && err2 == nil && os.SameFile(mine, there)
 }
 
-func (s *staging) makeMissing() (connector.Outcome, error) {
+// makeMissing makes the directories of the table one by one, and returns those that were not there.
+func (s *staging) makeMissing() (made []string, err error) {
 	dir := s.anchor
 	for _, name := range s.missing {
 		parent := dir
 		dir = filepath.Join(dir, name)
-		if err := os.Mkdir(dir, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-			return connector.NotDone, err
+		switch err := os.Mkdir(dir, 0o777); {
+		case err == nil:
+			made = append(made, dir)
+		case !errors.Is(err, fs.ErrExist):
+			return made, err
 		}
 		if err := syncDir(parent); err != nil {
-			return connector.NotDone, err
+			return made, err
 		}
 	}
-	return connector.Done, nil
+	return made, nil
 }
 
 // durable syncs a directory that something was renamed in.

@@ -17,6 +17,7 @@ type transaction struct {
 	t       *table
 	sources []int // for each column of the files the position of its values in the rows given; -1: NULL
 	key     string
+	fresh   bool // of CREATE TABLE AS: the directory must have no data of others
 
 	mu      sync.Mutex
 	begun   bool
@@ -35,12 +36,18 @@ type transaction struct {
 
 // Transaction returns a transaction that adds rows. It looks at the disk only to refuse a path that is a file.
 func (t *table) Transaction(_ context.Context, insert connector.Insert) (connector.Transaction, error) {
-	tx := &transaction{t: t, sources: make([]int, t.physical)}
+	return t.transaction(insert, false)
+}
+
+func (t *table) transaction(insert connector.Insert, fresh bool) (connector.Transaction, error) {
+	tx := &transaction{t: t, fresh: fresh, sources: make([]int, t.physical)}
 	for i := range tx.sources {
 		tx.sources[i] = -1
 	}
 	for i, c := range insert.Columns {
 		switch {
+		case c >= t.physical && c < len(t.schema.Columns):
+			return nil, t.readOnly(c)
 		case c < 0 || c >= t.physical:
 			return nil, fmt.Errorf("insert into table %s: it has no column at position %d", t.id, c)
 		case tx.sources[c] >= 0:
@@ -55,7 +62,11 @@ func (t *table) Transaction(_ context.Context, insert connector.Insert) (connect
 	}
 	anchor, missing, err := anchorOf(t.path)
 	if err != nil {
-		return nil, fmt.Errorf("insert into table %s: %w", t.id, err)
+		what := "insert into"
+		if fresh {
+			what = "create"
+		}
+		return nil, fmt.Errorf("%s table %s: %w", what, t.id, err)
 	}
 	if real, err := filepath.EvalSymlinks(anchor); err == nil {
 		anchor = real
@@ -79,7 +90,7 @@ func (t *transaction) Begin(ctx context.Context, job connector.JobID) error {
 		t.err = context.Cause(ctx)
 		return t.err
 	}
-	if t.staging, t.err = stage(t.t.path, job, t.t.codec.Extension()); t.err != nil {
+	if t.staging, t.err = stage(t.t.path, job, t.t.codec.Extension(), t.fresh); t.err != nil {
 		return t.err
 	}
 	t.encoder = t.t.codec.Encoder()

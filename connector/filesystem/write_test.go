@@ -400,7 +400,7 @@ func TestSweepersAndBeginners(t *testing.T) {
 			go func() {
 				defer jobs.Done()
 				for i := range 50 {
-					s, err := stage(dir+sub, connector.JobID{byte(j), byte(i)}, ".csv")
+					s, err := stage(dir+sub, connector.JobID{byte(j), byte(i)}, ".csv", false)
 					if err == nil {
 						_, err = s.file.WriteString("1,x\n")
 					}

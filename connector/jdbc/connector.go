@@ -29,6 +29,15 @@ func (Connector) Options() []connector.Option {
 // Table opens a table. The definition's columns are matched by name with the store's and read as the
 // definition types them.
 func (Connector) Table(ctx context.Context, def connector.TableDef, env *connector.Env) (connector.Table, error) {
+	s, err := storeOf(def, env)
+	if err != nil {
+		return nil, err
+	}
+	return s.OpenTable(ctx, def.Options["table-name"], def.Schema)
+}
+
+// storeOf returns the database that the options of a table name.
+func storeOf(def connector.TableDef, env *connector.Env) (*sqlite.Store, error) {
 	a, err := ParseURL(def.Options["url"])
 	if err != nil {
 		return nil, &connector.OptionError{Key: "url", Msg: fmt.Sprintf("table %s, option 'url': %s", def.Identifier, err)}
@@ -42,7 +51,7 @@ func (Connector) Table(ctx context.Context, def connector.TableDef, env *connect
 	if a, err = a.Absolute(); err != nil {
 		return nil, err
 	}
-	return sqlite.NewStore(a.Path, def.Options, env).OpenTable(ctx, def.Options["table-name"], def.Schema)
+	return sqlite.NewStore(a.Path, def.Options, env), nil
 }
 
 // RefuseUsers refuses the options of databases that have users.

@@ -268,7 +268,8 @@ func (b *Binder) check(s *sqlparse.CreateTable, t *target, purpose catalog.Purpo
 		}
 		return nil, false, errAt(at, "%s", ce.Msg)
 	}
-	if err != nil {
+	given, _ := optionsOf(s.Options) // has been read before
+	if err = placeOption(err, given, s.Name.Span()); err != nil {
 		err = atName(err, s.Name)
 	}
 	return c, false, err

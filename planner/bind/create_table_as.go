@@ -34,6 +34,9 @@ func (b *Binder) CreateTableAs(s *sqlparse.CreateTable) (*Write, error) {
 	if err := b.define(s, t); err != nil {
 		return nil, err
 	}
+	if err := b.checkDefinition(s, t); err != nil {
+		return nil, err
+	}
 	w := newWrite(t.id, t.table)
 	var exprs []expr.Expr
 	var from []Column

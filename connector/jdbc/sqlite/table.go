@@ -33,9 +33,17 @@ func (s *Store) OpenTable(ctx context.Context, name string, schema types.Schema)
 		return nil, err
 	}
 	if info == nil {
-		return nil, fmt.Errorf("table %s does not exist in %s", name, s.Path)
+		return nil, &AbsentError{name, s.Path}
 	}
 	return &Table{store: s, info: info, schema: schema}, nil
+}
+
+// AbsentError says that a file has no table of a name.
+type AbsentError struct{ Table, Path string }
+
+// Error names the table and the file.
+func (e *AbsentError) Error() string {
+	return fmt.Sprintf("table %s does not exist in %s", e.Table, e.Path)
 }
 
 // Close ends the use of the table; its sources and transactions have their own connections.
@@ -55,6 +63,15 @@ func (t *Table) PushFilter(e expr.Expr) bool {
 
 // Transaction returns a new transaction that inserts rows.
 func (t *Table) Transaction(_ context.Context, insert connector.Insert) (connector.Transaction, error) {
+	return t.transaction(insert, false)
+}
+
+// FirstRows returns a new transaction that inserts the rows of a table which has none.
+func (t *Table) FirstRows(insert connector.Insert) (connector.Transaction, error) {
+	return t.transaction(insert, true)
+}
+
+func (t *Table) transaction(insert connector.Insert, empty bool) (connector.Transaction, error) {
 	if t.info.View {
 		return nil, fmt.Errorf("%s is a view of SQLite; it cannot be written", t.info.Name)
 	}
@@ -62,6 +79,9 @@ func (t *Table) Transaction(_ context.Context, insert connector.Insert) (connect
 	for i, at := range insert.Columns {
 		cols[i] = t.schema.Columns[at]
 		had, ok := t.info.column(cols[i].Name)
+		if empty && !ok {
+			return nil, &connector.ColumnError{Column: cols[i].Name, Msg: fmt.Sprintf("table %s of %s has no column %s", t.info.Name, t.store.Path, connector.QuoteName(cols[i].Name))}
+		}
 		if ok && had.Generated {
 			return nil, fmt.Errorf("table %s: column %s is computed by SQLite and cannot be written", t.info.Name, cols[i].Name)
 		}
@@ -69,7 +89,24 @@ func (t *Table) Transaction(_ context.Context, insert connector.Insert) (connect
 			return nil, fmt.Errorf("table %s, column %s (declared %s): %s", t.info.Name, cols[i].Name, had.Declared, fault)
 		}
 	}
-	return NewTransaction(Target{Store: t.store, Table: t.info.Name, Columns: cols, ReadsSame: insert.ReadsSame}), nil
+	return NewTransaction(Target{Store: t.store, Table: t.info.Name, Columns: cols, Empty: empty, ReadsSame: insert.ReadsSame}), nil
+}
+
+// CheckEmpty returns an error when the table has rows.
+func (t *Table) CheckEmpty(ctx context.Context) error {
+	c, err := Open(t.store.Path, Read)
+	if err != nil {
+		return err
+	}
+	defer c.interruptOn(ctx)()
+	err = retryBusy(ctx, t.store.Path, func() error { return isEmpty(c, t.info.Name) })
+	return errors.Join(err, c.Close())
+}
+
+// Declared returns the declared type of a column, "" when it has none.
+func (t *Table) Declared(column string) string {
+	c, _ := t.info.column(column)
+	return c.Declared
 }
 
 // writeFault says why values of t cannot go into a column of an affinity unaltered, "" when they can. What

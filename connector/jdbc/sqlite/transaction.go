@@ -22,6 +22,8 @@ type Target struct {
 	Columns []types.Column
 	// Create, when set, is the schema of a table that the transaction makes; it must not exist before.
 	Create *types.Schema
+	// Empty says that the table must have no rows, and that those of the transaction are its first.
+	Empty bool
 	// ReadsSame says that the same job also reads the file.
 	ReadsSame bool
 }
@@ -308,8 +310,21 @@ func (t *Transaction) checkInsert(c *Conn) error {
 			return fmt.Errorf("table %s, column %s (declared %s): %s", t.target.Table, col.Name, had.Declared, fault)
 		}
 	}
+	if t.target.Empty {
+		if err := isEmpty(c, info.Name); err != nil {
+			return err
+		}
+	}
 	t.info = info
 	return nil
+}
+
+func isEmpty(c *Conn, table string) error {
+	n, err := c.Int("SELECT EXISTS (SELECT 1 FROM main." + Quote(table) + ")")
+	if err == nil && n != 0 {
+		err = fmt.Errorf("table %s of %s has rows already; CREATE TABLE AS makes a table of its own rows only: CREATE TABLE it without AS, then INSERT INTO it", table, c.Path)
+	}
+	return err
 }
 
 // Writer returns the one writer.
