@@ -14,6 +14,7 @@ type Guess struct {
 	whole   int    // most digits before the point
 	decimal int    // most after it
 	seconds int    // most decimals of a second
+	far     bool   // a timestamp is out of the range of those with more than six
 }
 
 type shapes uint16
@@ -69,6 +70,7 @@ func (g *Guess) time(b []byte) shapes {
 		if _, err = types.ParseISOTimestamp(clock, types.WithPrecision(types.Timestamp, 6), nil); err != nil {
 			return 0
 		}
+		g.far = true
 	}
 	g.seconds = max(g.seconds, decimals(clock))
 	if instant {
@@ -147,6 +149,7 @@ func (g *Guess) Type() types.Type {
 		return types.WithPrecision(types.Time, 0)
 	case s&asTime != 0:
 		return types.WithPrecision(types.Time, 3)
+	case s&(asTimestamp|asInstant) != 0 && g.far && g.seconds > 6:
 	case s&asTimestamp != 0:
 		return types.WithPrecision(types.Timestamp, secondsPrecision(g.seconds))
 	case s&asInstant != 0:
