@@ -76,6 +76,7 @@ func (s *splitter) next() (status, *fault) {
 		return nothing, nil
 	}
 	i, col, lines := start, 0, int64(0)
+	extra := 0 // where the first value that has no column begins
 	for {
 		var f text.Field
 		from := i
@@ -149,6 +150,9 @@ func (s *splitter) next() (status, *fault) {
 		} else if s.all {
 			s.record = append(s.record, f)
 		}
+		if col == s.fits {
+			extra = from
+		}
 		col++
 		if i == w.End { // of the file: the last line may have no end
 			break
@@ -181,7 +185,10 @@ func (s *splitter) next() (status, *fault) {
 			return nothing, nil
 		}
 		if !s.ignore {
-			return broken, &fault{at: -1, skip: i, msg: fmt.Sprintf("%s, but the table has %s: %s", plural(col, "value"), plural(s.fits, "column"), text.Show(trimEnd(buf[start:i])))}
+			if col < s.fits {
+				extra = start + len(trimEnd(buf[start:i]))
+			}
+			return broken, &fault{at: extra, skip: i, msg: fmt.Sprintf("%s, but the table has %s: %s", plural(col, "value"), plural(s.fits, "column"), text.Show(trimEnd(buf[start:i])))}
 		}
 	}
 	for ; col < len(s.slots); col++ { // of a line that is too short
@@ -268,10 +275,8 @@ func (s *splitter) quoteHelp() string {
 
 // error places a fault of the record at w.Pos in the file.
 func (s *splitter) error(f *fault) error {
-	e := &text.Error{File: s.file, Line: s.line, Msg: f.msg}
-	if f.at >= 0 {
-		e.Line, e.Character = text.Locate(s.w.Buf, s.w.Pos, f.at, s.line)
-	}
+	e := &text.Error{File: s.file, Msg: f.msg}
+	e.Line, e.Character = text.Locate(s.w.Buf, s.w.Pos, f.at, s.line)
 	return e
 }
 
