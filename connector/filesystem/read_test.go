@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"context"
+	"encoding/base64"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -126,8 +127,11 @@ func TestDirectory(t *testing.T) {
 	z := zlib.NewWriter(&deflated)
 	_, _ = z.Write([]byte("5,deflate\n"))
 	require.NoError(t, z.Close())
+	bz, err := base64.StdEncoding.DecodeString("QlpoOTFBWSZTWRGNXqIAAAHZgAAQAAQRABAgQBAgACIaaHoQwIx+9Agu5IpwoSAjGr1E") // 6,bzip2
+	require.NoError(t, err)
+	write(t, dir, "e.csv.bz2", string(bz))
 	write(t, dir, "b.csv", "2,two\n", "a.csv", "1,one", "c/d/x.csv", "3,three\n", "c/_SUCCESS", "x", "_tmp/y.csv", "bad", ".hidden", "bad", "c/z.csv.gz", zipped(t, "4,four\n"), "d.deflate", deflated.String(), "empty.csv", "")
-	require.Equal(t, "1 | \"one\"\n2 | \"two\"\n3 | \"three\"\n4 | \"four\"\n5 | \"deflate\"\n", read(t, open(t, def(t, "n INT, s STRING", dir))))
+	require.Equal(t, "1 | \"one\"\n2 | \"two\"\n3 | \"three\"\n4 | \"four\"\n5 | \"deflate\"\n6 | \"bzip2\"\n", read(t, open(t, def(t, "n INT, s STRING", dir))))
 	require.Equal(t, "2 | \"two\"\n", read(t, open(t, def(t, "n INT, s STRING", filepath.Join(dir, "b.csv")))))
 	require.Equal(t, "2 | \"two\"\n", read(t, open(t, def(t, "n INT, s STRING", "file://"+filepath.Join(dir, "b.csv")))))
 
@@ -137,7 +141,7 @@ func TestDirectory(t *testing.T) {
 	require.Equal(t, "\"one\"\n\"two\"\n\"three\"\n", out)
 	out, err = rows(tb, connector.Scan{Limit: -1}, 1)
 	require.NoError(t, err)
-	require.Equal(t, "1 rows\n1 rows\n1 rows\n1 rows\n1 rows\n0 rows\n", out)
+	require.Equal(t, "1 rows\n1 rows\n1 rows\n1 rows\n1 rows\n1 rows\n0 rows\n", out)
 
 	write(t, dir, "e.zst", "x")
 	_, err = rows(tb, everything(tb), 1)
