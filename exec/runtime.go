@@ -76,7 +76,7 @@ func (r *Runtime) Submit(ctx context.Context, encoded []byte) (*Job, error) {
 		limits = defaultLimits
 	}
 	b := &builder{job: j, graph: g, limits: limits, used: make([]bool, len(g.Vertices)),
-		env: &expr.Env{Now: g.Start, Zone: zone, Seed: g.Seed}}
+		env: &expr.Env{Now: g.Start, Clock: r.now, Zone: zone, Seed: g.Seed}}
 	if r.Registry != nil && r.Registry.Env != nil {
 		b.memory = r.Registry.Env.Memory
 	}

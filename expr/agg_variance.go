@@ -28,6 +28,7 @@ func varianceAggregates() []Aggregate {
 		variance("VAR_SAMP", "The variance of the values as a sample; NULL of fewer than two.", "VAR_SAMP(x)", "0.3333333333333333", true, false),
 		variance("VARIANCE", "VAR_SAMP by another name.", "VARIANCE(x)", "0.3333333333333333", true, false),
 		variance("STDDEV_POP", "The standard deviation of the values as a whole population; NULL when there is none.", "STDDEV_POP(x)", "0.4714045207910317", false, true),
+		variance("STDDEV", "STDDEV_SAMP by another name.", "STDDEV(x)", "0.5773502691896257", true, true),
 		variance("STDDEV_SAMP", "The standard deviation of the values as a sample; NULL of fewer than two.", "STDDEV_SAMP(x)", "0.5773502691896257", true, true),
 	}
 }

@@ -88,7 +88,7 @@ func Aggregates() []*Aggregate { return aggregateTable() }
 
 var aggregateTable = sync.OnceValue(func() []*Aggregate {
 	var as []*Aggregate
-	for _, group := range [][]Aggregate{countAggregates(), sumAggregates(), extremeAggregates(), listAggregates(), valueAggregates(), varianceAggregates(), percentileAggregates()} {
+	for _, group := range [][]Aggregate{countAggregates(), sumAggregates(), extremeAggregates(), listAggregates(), valueAggregates(), varianceAggregates(), percentileAggregates(), approxAggregates()} {
 		for i := range group {
 			as = append(as, &group[i])
 		}

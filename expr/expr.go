@@ -98,7 +98,9 @@ func (c *Cast) Span() Span { return c.At }
 
 // Env is what evaluation may know of the world.
 type Env struct {
-	Now  time.Time      // start instant of the job
-	Zone *time.Location // table.local-time-zone
-	Seed uint64         // of RAND and UUID; tasks that run side by side each have their own
+	Now time.Time // start instant of the job
+	// Clock tells what time it is, for CURRENT_ROW_TIMESTAMP and PROCTIME; nil: Now for good.
+	Clock func() time.Time
+	Zone  *time.Location // table.local-time-zone
+	Seed  uint64         // of RAND and UUID; tasks that run side by side each have their own
 }

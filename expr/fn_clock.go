@@ -28,6 +28,26 @@ func clockFunctions() []Function {
 			},
 		}
 	}
+	// ticking makes a function of the clock as it is when the rows are worked on.
+	ticking := func(name, doc string) Function {
+		return Function{
+			Name: name, Group: "temporal", Syntax: name + "()", Doc: doc, Example: name + "() >= CURRENT_TIMESTAMP", Result: "TRUE", UsesEnv: true, Volatile: true,
+			Bind: takes(returns(types.WithPrecision(types.TimestampLTZ, 3)), anyType),
+			Kernel: func(_ *Call, env *Env) (Step, error) {
+				return func(r Rows, _ []Arg, out *column.Vector) error {
+					now := env.Now
+					if env.Clock != nil {
+						now = env.Clock()
+					}
+					v := now.UnixMilli() * 1000
+					for k, n := 0, r.Count(); k < n; k++ {
+						setInt(out, r.Row(k), v)
+					}
+					return nil
+				}, nil
+			},
+		}
+	}
 	millis := func(t time.Time) int64 { return t.UnixMilli() * 1000 }
 	wall := func(t time.Time) int64 {
 		_, offset := t.Zone()
@@ -44,5 +64,20 @@ func clockFunctions() []Function {
 			types.WithPrecision(types.TimestampLTZ, 3), millis, "NOW"),
 		clock("LOCALTIMESTAMP", "The date and time at which the job began, on the session's clock, a TIMESTAMP(3).", "LOCALTIMESTAMP > TIMESTAMP '2020-01-01 00:00:00'", "TRUE",
 			types.WithPrecision(types.Timestamp, 3), wall),
+		ticking("CURRENT_ROW_TIMESTAMP", "The instant at which the row is worked on, a TIMESTAMP_LTZ(3); rows that are worked on together share it."),
+		ticking("PROCTIME", "The instant at which the row is worked on, as CURRENT_ROW_TIMESTAMP(); it makes a column of processing time."),
+		{
+			Name: "CURRENT_WATERMARK", Group: "temporal", Syntax: "CURRENT_WATERMARK(time)", Min: 1, Max: 1, Nulls: NullsOwn,
+			Doc:     "The watermark of a column of event time. A job over bounded tables has none: NULL.",
+			Example: "CURRENT_WATERMARK(TIMESTAMP '2024-05-17 13:40:00')", Result: "NULL",
+			Bind: func(args []Expr) ([]types.Type, types.Type, error) {
+				t := args[0].Type().AsNullable()
+				if t.Kind != types.Timestamp && t.Kind != types.TimestampLTZ {
+					return nil, types.Type{}, errMismatch
+				}
+				return []types.Type{t}, types.WithPrecision(t.Kind, 3), nil
+			},
+			Kernel: intOf(func([]Arg, int) (int64, error) { return 0, errNull }),
+		},
 	}
 }

@@ -425,9 +425,8 @@ func stringFunctions() []Function {
 			}),
 		},
 		{
-			Name: "ELT", Group: "string", Syntax: "ELT(index, string1, …)", Doc: "The index-th text, from 1; NULL when there is none.", Example: "ELT(2, 'a', 'b')", Result: "b",
-			Min: 2, Max: -1, Nulls: NullsOwn,
-			Bind: takes(returns(str), integer, text),
+			Name: "ELT", Group: "string", Syntax: "ELT(index, value1, …)", Doc: "The index-th of the texts, or of the values of bytes, from 1; NULL when there is none.",
+			Example: "ELT(2, 'a', 'b')", Result: "b", Min: 2, Max: -1, Nulls: NullsOwn, Bind: bindElt,
 			Kernel: textOf(func(dst []byte, a []Arg, i int) ([]byte, error) {
 				if a[0].null(i) {
 					return nil, errNull
@@ -440,6 +439,37 @@ func stringFunctions() []Function {
 			}),
 		},
 	}
+}
+
+// bindElt types ELT: the result is of the type that all the values have in common.
+func bindElt(args []Expr) ([]types.Type, types.Type, error) {
+	n, ok := integer(args[0].Type())
+	if !ok {
+		return nil, types.Type{}, errMismatch
+	}
+	var ts []types.Type
+	for _, a := range args[1:] {
+		t, ok := textOrBytes(a.Type())
+		if !ok {
+			return nil, types.Type{}, errMismatch
+		}
+		if a.Type().Kind != types.Null {
+			ts = append(ts, t)
+		}
+	}
+	w := types.String()
+	if len(ts) > 0 {
+		if w, ok = types.CommonType(ts...); !ok {
+			return nil, types.Type{}, errMismatch
+		}
+	}
+	w = w.AsNullable()
+	params := make([]types.Type, len(args))
+	for i := range params {
+		params[i] = w
+	}
+	params[0] = n
+	return params, w, nil
 }
 
 func concatRow(dst []byte, a []Arg, i int) ([]byte, error) {

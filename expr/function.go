@@ -153,5 +153,6 @@ func functionGroups() [][]Function {
 		comparisonFunctions(), logicalFunctions(), arithmeticFunctions(), mathFunctions(),
 		stringFunctions(), patternFunctions(), hashFunctions(), temporalFunctions(), clockFunctions(), conditionalFunctions(),
 		conversionFunctions(), constructionFunctions(), collectionFunctions(), splitFunctions(),
+		printfFunctions(), networkFunctions(), utf8Functions(), overlapsFunctions(),
 	}
 }

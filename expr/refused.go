@@ -5,20 +5,39 @@ import (
 	"sync"
 )
 
-// notYet are the functions of Flink that do not run yet; those with syntax of their own (JSON_VALUE, OVER,
-// TUMBLE) are refused where that is read.
-var notYet = sync.OnceValue(func() map[string]string {
-	kinds := map[string]string{
-		"function": "JSON JSON_QUOTE JSON_STRING JSON_UNQUOTE OBJECT_OF OBJECT_UPDATE PARSE_JSON TRY_PARSE_JSON " +
-			"PRINTF " +
-			"CURRENT_ROW_TIMESTAMP CURRENT_WATERMARK GROUPING GROUPING_ID GROUP_ID PROCTIME SOURCE_WATERMARK",
-		"aggregate function": "APPROX_COUNT_DISTINCT BITMAP_BUILD",
-		"window function":    "CUME_DIST DENSE_RANK LAG LEAD NTILE PERCENT_RANK RANK ROW_NUMBER",
-	}
-	byName := map[string]string{}
-	for kind, names := range kinds {
-		for _, n := range strings.Fields(names) {
-			byName[n] = kind
+// refusal says what a function of Flink is that does not run here, and why.
+type refusal struct{ kind, why string }
+
+// notYet are the functions of Flink that do not run; those with syntax of their own (JSON_VALUE, OVER) are
+// refused where that is read.
+var notYet = sync.OnceValue(func() map[string]refusal {
+	byName := map[string]refusal{}
+	for _, r := range []struct{ kind, why, names string }{
+		{"function", "", "JSON JSON_LENGTH JSON_QUOTE JSON_STRING JSON_UNQUOTE"},
+		{"window function", "it needs OVER, which does not run yet",
+			"CUME_DIST DENSE_RANK LAG LEAD NTILE PERCENT_RANK RANK ROW_NUMBER"},
+		{"group window function", "windows of time do not run yet; group by FLOOR(time TO unit)",
+			"TUMBLE TUMBLE_START TUMBLE_END TUMBLE_ROWTIME TUMBLE_PROCTIME HOP HOP_START HOP_END HOP_ROWTIME HOP_PROCTIME " +
+				"SESSION SESSION_START SESSION_END SESSION_ROWTIME SESSION_PROCTIME CUMULATE"},
+		{"grouping function", "it needs GROUPING SETS, CUBE or ROLLUP, which do not run yet", "GROUPING GROUPING_ID GROUP_ID"},
+		{"function", "it belongs to MATCH_RECOGNIZE, which does not run yet", "CLASSIFIER MATCH_NUMBER MATCH_PROCTIME MATCH_ROWTIME"},
+		{"table function", "FROM takes tables, views and subqueries yet, no functions", "FROM_CHANGELOG TO_CHANGELOG SNAPSHOT"},
+		{"table function", "there are no models to ask", "ML_PREDICT VECTOR_SEARCH"},
+		{"function", "there is no type VARIANT yet; keep JSON as STRING and read it by JSON_VALUE and JSON_QUERY",
+			"PARSE_JSON TRY_PARSE_JSON PARSE_XML TRY_PARSE_XML"},
+		{"function", "there are no structured types yet; write ROW(…), or CAST(ROW(…) AS ROW<name type, …>)", "OBJECT_OF OBJECT_UPDATE"},
+		{"function", "there is no type BITMAP yet; count by COUNT(DISTINCT x)",
+			"BITMAP_AND BITMAP_ANDNOT BITMAP_BUILD BITMAP_CARDINALITY BITMAP_FROM_BYTES BITMAP_OR BITMAP_TO_ARRAY BITMAP_TO_BYTES " +
+				"BITMAP_TO_STRING BITMAP_XOR"},
+		{"aggregate function", "there is no type BITMAP yet; count by COUNT(DISTINCT x)",
+			"BITMAP_AND_AGG BITMAP_AND_CARDINALITY_AGG BITMAP_BUILD_AGG BITMAP_BUILD_CARDINALITY_AGG BITMAP_OR_AGG " +
+				"BITMAP_OR_CARDINALITY_AGG BITMAP_XOR_AGG BITMAP_XOR_CARDINALITY_AGG"},
+		{"function", "there is no type GEOGRAPHY yet", "ST_ASTEXT ST_ASWKB ST_GEOGFROMTEXT ST_GEOGFROMWKB"},
+		{"function", "there is no type UUID yet; UUID() gives one as CHAR(36)", "UUID_V4 UUID_V7"},
+		{"function", "no source here has watermarks of its own; write WATERMARK FOR time AS time - INTERVAL '5' SECOND", "SOURCE_WATERMARK"},
+	} {
+		for _, n := range strings.Fields(r.names) {
+			byName[n] = refusal{r.kind, r.why}
 		}
 	}
 	return byName
@@ -28,14 +47,14 @@ var notYet = sync.OnceValue(func() map[string]string {
 // span, which begins with the name. It is nil for every other name.
 func Refusal(name string, at Span) error {
 	name = strings.ToUpper(name)
-	kind, ok := notYet()[name]
+	r, ok := notYet()[name]
 	if !ok {
 		return nil
 	}
 	if end := at.Start + uint32(len(name)); end < at.End {
 		at.End = end
 	}
-	return &Error{Span: at, Row: -1, Msg: "The " + kind + " " + name + " is not supported yet"}
+	return &Error{Span: at, Row: -1, Msg: "The " + r.kind + " " + name + " is not supported yet", Hint: r.why}
 }
 
 // foreign are names that other databases give to what has another name here, or is written otherwise.
@@ -72,7 +91,7 @@ var foreign = sync.OnceValue(func() map[string]string {
 		"COUNTIF":    "write COUNT(*) FILTER (WHERE condition)",
 		"ANY_VALUE":  "write MIN(x) or MAX(x)",
 
-		"GROUP_CONCAT": "LISTAGG", "STRING_AGG": "LISTAGG", "STDDEV": "STDDEV_SAMP", "MEDIAN": "PERCENTILE", "VAR": "VAR_SAMP",
+		"GROUP_CONCAT": "LISTAGG", "STRING_AGG": "LISTAGG", "MEDIAN": "PERCENTILE", "VAR": "VAR_SAMP",
 		"FORMAT": "PRINTF", "ARRAY_LENGTH": "CARDINALITY",
 	}
 })

@@ -335,6 +335,9 @@ func (p *sqlParser) primary() Expr {
 	case 'o':
 		if t.text == "(" {
 			e := p.expr(0)
+			if p.accept(",") {
+				return p.overlaps(start, e)
+			}
 			p.expect(")")
 			return e
 		}
@@ -344,6 +347,24 @@ func (p *sqlParser) primary() Expr {
 	p.pos--
 	p.fail("unexpected " + t.text)
 	return nil
+}
+
+// overlaps reads the rest of (start, end) OVERLAPS (start, end).
+func (p *sqlParser) overlaps(start int, first Expr) Expr {
+	end := func(from Expr) Expr {
+		x := p.expr(0)
+		p.expect(")")
+		if x.Type().IsInterval() {
+			x = p.call(start, "+", from, x)
+		}
+		return x
+	}
+	args := []Expr{first, end(first)}
+	p.expect("OVERLAPS")
+	p.expect("(")
+	second := p.expr(0)
+	p.expect(",")
+	return p.call2(start, "OVERLAPS", append(args, second, end(second)))
 }
 
 func (p *sqlParser) word(word, name string, start int) Expr {

@@ -37,7 +37,7 @@ func precedence(name string) int {
 		return precAnd
 	case "NOT":
 		return precNot
-	case "=", "<>", "<", "<=", ">", ">=", "BETWEEN", "IN", "LIKE", "SIMILAR TO", "IS DISTINCT FROM", "IS NOT DISTINCT FROM",
+	case "=", "<>", "<", "<=", ">", ">=", "BETWEEN", "IN", "LIKE", "SIMILAR TO", "OVERLAPS", "IS DISTINCT FROM", "IS NOT DISTINCT FROM",
 		"IS NULL", "IS NOT NULL", "IS TRUE", "IS NOT TRUE", "IS FALSE", "IS NOT FALSE", "IS UNKNOWN", "IS NOT UNKNOWN":
 		return precCompare
 	case "+", "-", "||":
@@ -110,6 +110,12 @@ func writeCall(b *strings.Builder, c *Call, p int) {
 		b.WriteString(" ELSE ")
 		write(b, args[len(args)-1], 0)
 		b.WriteString(" END")
+	case name == "OVERLAPS":
+		b.WriteString("(")
+		list(args[:2])
+		b.WriteString(") OVERLAPS (")
+		list(args[2:])
+		b.WriteString(")")
 	case name == "BETWEEN":
 		write(b, args[0], p)
 		b.WriteString(" BETWEEN ")

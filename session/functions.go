@@ -22,13 +22,15 @@ type function struct {
 	operator                     bool // not called by name
 }
 
-// allFunctions returns the functions of the tables in expr by name, and the casts, which are typed elsewhere.
+// allFunctions returns the functions of the tables in expr by name, and those that are bound elsewhere.
 func allFunctions() []function {
 	list := []function{
 		{names: []string{"CAST"}, group: "conversion", syntax: "CAST(value AS type)", kind: "SCALAR", deterministic: true,
 			doc: "The value in another type; an error where it has none there.", example: "CAST('42' AS INT)", result: "42"},
 		{names: []string{"TRY_CAST"}, group: "conversion", syntax: "TRY_CAST(value AS type)", kind: "SCALAR", deterministic: true,
 			doc: "The value in another type; NULL where it has none there.", example: "TRY_CAST('x' AS INT)", result: "NULL"},
+		{names: []string{"CURRENT_DATABASE"}, group: "catalog", syntax: "CURRENT_DATABASE()", kind: "SCALAR",
+			doc: "The name of the database that names of tables are looked up in.", example: "CURRENT_DATABASE()", result: "default_database"},
 	}
 	for _, f := range expr.Functions() {
 		list = append(list, function{names: append([]string{f.Name}, f.Aliases...), group: f.Group, syntax: f.Syntax, doc: f.Doc,
@@ -77,7 +79,14 @@ func (s *Session) showFunctions(ctx context.Context, st *sqlparse.ShowFunctions)
 	if !st.User {
 		names = functionNames()
 	}
-	return list("function name", filterLike(names, st.Like)), nil
+	like := st.Like
+	if like != nil {
+		// Functions are called whatever the case of their names, and so they are found.
+		anyCase := *like
+		anyCase.IgnoreCase = true
+		like = &anyCase
+	}
+	return list("function name", filterLike(names, like)), nil
 }
 
 // describeFunction gives what Flink tells of a function, and EXTENDED what its documentation says.

@@ -33,9 +33,6 @@ func (c *exprCtx) call(e *sqlparse.Call) (expr.Expr, error) {
 		return nil, err
 	}
 	switch name {
-	case "TUMBLE", "HOP", "SESSION", "CUMULATE", "TUMBLE_START", "TUMBLE_END", "TUMBLE_ROWTIME", "TUMBLE_PROCTIME",
-		"HOP_START", "HOP_END", "HOP_ROWTIME", "HOP_PROCTIME", "SESSION_START", "SESSION_END", "SESSION_ROWTIME", "SESSION_PROCTIME":
-		return nil, notYet(e.Name.Span(), "The group window function "+name)
 	case "CURRENT_DATABASE":
 		if !hasFunction(name) && len(e.Args) == 0 {
 			db := c.b.catalogs.CurrentDatabase()

@@ -68,6 +68,9 @@ func (c *exprCtx) bind(e sqlparse.Expr) (expr.Expr, error) {
 	case *sqlparse.Unary:
 		return c.unary(e)
 	case *sqlparse.Binary:
+		if e.Op == sqlparse.OpOverlaps {
+			return c.overlaps(e)
+		}
 		return c.binary(e)
 	case *sqlparse.Is:
 		return c.is(e)
@@ -115,7 +118,7 @@ func (c *exprCtx) bind(e sqlparse.Expr) (expr.Expr, error) {
 	case *sqlparse.JSONCall:
 		return nil, notYet(e.Span(), "The function "+e.Name)
 	case *sqlparse.NamedArg:
-		return nil, notYet(e.Span(), "An argument by name (=>)")
+		return nil, withHint(errAt(e.Span(), "The arguments of the system's functions have no names"), "give them in their order, without =>")
 	case *sqlparse.DefaultArg:
 		return nil, notYet(e.Span(), "DEFAULT as an argument")
 	case *sqlparse.Descriptor:

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/expr"
 	"github.com/sluice-sql/sluice/planner/plan"
 	"github.com/sluice-sql/sluice/sqlparse"
 )
@@ -39,7 +40,12 @@ func (b *Binder) from(t sqlparse.TableExpr, parent *scope) (plan.Node, *scope, e
 		return nil, nil, notYet(t.Span(), "UNNEST")
 	case *sqlparse.TableFunc:
 		name := pathText(t.Call.Name.Parts)
-		return nil, nil, notYet(t.Call.Name.Span(), fmt.Sprintf("The table function %s", name))
+		e := notYet(t.Call.Name.Span(), fmt.Sprintf("The table function %s", name))
+		var why *expr.Error
+		if errors.As(expr.Refusal(name, expr.Span{}), &why) {
+			e.Hint = why.Hint
+		}
+		return nil, nil, e
 	case *sqlparse.MatchRecognize:
 		return nil, nil, notYet(t.Span(), "MATCH_RECOGNIZE")
 	}

@@ -73,8 +73,6 @@ func sign(op sqlparse.Op) string {
 
 func refusedOperator(op sqlparse.Op) string {
 	switch op {
-	case sqlparse.OpOverlaps:
-		return "OVERLAPS"
 	case sqlparse.OpContains:
 		return "CONTAINS"
 	case sqlparse.OpPeriodEquals:
@@ -104,7 +102,7 @@ func (c *exprCtx) binary(e *sqlparse.Binary) (expr.Expr, error) {
 	var first sqlparse.Expr = e
 	for {
 		b, ok := first.(*sqlparse.Binary)
-		if !ok {
+		if !ok || b.Op == sqlparse.OpOverlaps {
 			break
 		}
 		if sign(b.Op) == "" {
@@ -144,6 +142,30 @@ func (c *exprCtx) binary(e *sqlparse.Binary) (expr.Expr, error) {
 	}
 	return x, nil
 }
+
+// overlaps binds (start, end) OVERLAPS (start, end), where an end may be the length of the span.
+func (c *exprCtx) overlaps(e *sqlparse.Binary) (expr.Expr, error) {
+	var args []expr.Expr
+	for _, side := range []sqlparse.Expr{e.Left, e.Right} {
+		row, ok := side.(*sqlparse.Row)
+		if !ok || len(row.Items) != 2 {
+			return nil, withHint(errAt(side.Span(), "OVERLAPS stands between two spans of time"), "write (start1, end1) OVERLAPS (start2, end2)")
+		}
+		span, err := c.all(row.Items...)
+		if err != nil {
+			return nil, err
+		}
+		if span[1].Type().IsInterval() {
+			if span[1], err = expr.NewCall("+", span, spanOf(side)); err != nil {
+				return nil, err
+			}
+		}
+		args = append(args, span...)
+	}
+	return expr.NewCall("OVERLAPS", args, spanOf(e))
+}
+
+func spanOf(e sqlparse.Expr) expr.Span { return span(e.Span()) }
 
 func (c *exprCtx) is(e *sqlparse.Is) (expr.Expr, error) {
 	name := map[sqlparse.IsTest]string{sqlparse.IsNull: "NULL", sqlparse.IsTrue: "TRUE", sqlparse.IsFalse: "FALSE", sqlparse.IsUnknown: "UNKNOWN"}[e.Test]
