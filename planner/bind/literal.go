@@ -154,7 +154,11 @@ func appendLiteral(v *column.Vector, l *sqlparse.Literal, negative bool) error {
 		}
 		v.AppendI64(int64(d))
 	case sqlparse.TimeLiteral:
-		ms, err := types.ParseISOTime([]byte(l.Text), v.Type.Precision)
+		text := l.Text
+		if len(text) > 1 && text[1] == ':' { // 2:55:00
+			text = "0" + text
+		}
+		ms, err := types.ParseISOTime([]byte(text), v.Type.Precision)
 		if err != nil {
 			return bad("TIME", err)
 		}
