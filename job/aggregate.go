@@ -30,7 +30,8 @@ type Aggregate struct {
 	Keys  []Expr `json:"keys"`
 	Aggs  []Agg  `json:"aggs"`
 	// Retracting says that the input may take rows back (-U, -D); EmitBefore that whoever gets the rows
-	// needs the -U before each +U. Both are for phase Changelog.
+	// needs the -U before each +U. Both are for phase Changelog, in which a group whose row is the same as
+	// before emits nothing: without Aggs there is no update at all.
 	Retracting bool `json:"retracting,omitempty"`
 	EmitBefore bool `json:"emitBefore,omitempty"`
 }
@@ -53,6 +54,9 @@ func (a *Aggregate) Describe() string {
 	}
 	if a.Retracting {
 		parts = append(parts, "retracting")
+	}
+	if a.EmitBefore {
+		parts = append(parts, "with -U")
 	}
 	return fmt.Sprintf("HashAggregate %s %s", a.Phase, strings.Join(parts, " "))
 }

@@ -159,6 +159,10 @@ func (f fakeRows) Options() []connector.Option {
 }
 
 func (f fakeRows) Table(_ context.Context, def connector.TableDef, _ *connector.Env) (connector.Table, error) {
+	id := def.Identifier
+	if _, ok := f.c.tables[catalog.PathOf(id)]; !ok && !id.Temporary && f.c.tables != nil {
+		return nil, fmt.Errorf("fake: there is no table %s yet", id)
+	}
 	f.c.opened++
 	switch {
 	case def.Identifier.Object == "write_only":
@@ -166,7 +170,7 @@ func (f fakeRows) Table(_ context.Context, def connector.TableDef, _ *connector.
 	case def.Identifier.Object == "read_only":
 		return fakeSource{fakeTable(f)}, nil
 	}
-	return fakeBoth{fakeTable(f)}, nil
+	return fakeKeyed{fakeBoth{fakeTable(f)}}, nil
 }
 
 type fakeTable struct{ c *fakeCatalog }
@@ -203,6 +207,13 @@ func (t fakeBoth) Transaction(context.Context, connector.Insert) (connector.Tran
 	return t.transaction()
 }
 
+// fakeKeyed is what the catalogs' own tables are.
+type fakeKeyed struct{ fakeBoth }
+
+func (t fakeKeyed) Upsert(context.Context, connector.Upsert) (connector.Transaction, error) {
+	return t.transaction()
+}
+
 // PushFilter takes comparisons of an integer column with a literal.
 func (t fakeBoth) PushFilter(e expr.Expr) bool {
 	c, ok := e.(*expr.Call)
@@ -223,6 +234,12 @@ type fakeConnector struct{ fakeRows }
 
 func (fakeConnector) Identifier() string { return "logs" }
 
+// Table opens a table that rows can only be added to.
+func (f fakeConnector) Table(context.Context, connector.TableDef, *connector.Env) (connector.Table, error) {
+	f.c.opened++
+	return fakeBoth{fakeTable{f.c}}, nil
+}
+
 func (fakeConnector) Options() []connector.Option {
 	return []connector.Option{
 		{Key: "topic", Required: true, Public: true, Doc: "what is read"},
@@ -235,6 +252,38 @@ func (fakeConnector) Metadata() []connector.MetadataColumn {
 		{Key: "timestamp", Type: types.WithPrecision(types.TimestampLTZ, 3), Doc: "when it was written"},
 		{Key: "offset", Type: types.Of(types.BigInt), Doc: "its place"},
 	}
+}
+
+// fakeStream has tables without an end.
+type fakeStream struct{ fakeRows }
+
+func (fakeStream) Identifier() string           { return "stream" }
+func (fakeStream) Options() []connector.Option { return nil }
+
+func (f fakeStream) Table(context.Context, connector.TableDef, *connector.Env) (connector.Table, error) {
+	f.c.opened++
+	return endless{fakeSource{fakeTable{f.c}}}, nil
+}
+
+type endless struct{ fakeSource }
+
+func (endless) Bounded() bool { return false }
+
+// fakePrint has tables that take all changes and cannot be read.
+type fakePrint struct{ fakeRows }
+
+func (fakePrint) Identifier() string          { return "print" }
+func (fakePrint) Options() []connector.Option { return nil }
+
+func (f fakePrint) Table(context.Context, connector.TableDef, *connector.Env) (connector.Table, error) {
+	f.c.opened++
+	return changelogSink{fakeSink{fakeTable{f.c}}}, nil
+}
+
+type changelogSink struct{ fakeSink }
+
+func (t changelogSink) Changelog(context.Context, connector.Insert) (connector.Transaction, error) {
+	return t.transaction()
 }
 
 // fakeTypes are the catalogs of the tests: one as generic_in_memory, one as a database file.

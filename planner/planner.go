@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
@@ -33,8 +34,14 @@ type Options struct {
 	Optimize    bool
 	JobName     string // empty: insert-into_<table>, or collect
 	Zone        string // IANA name or offset
-	// AtomicRequired refuses a CREATE TABLE AS whose target cannot be written all or nothing.
+	// AtomicRequired refuses a CREATE TABLE AS in batch mode whose target cannot be written all or nothing. In
+	// streaming mode none is.
 	AtomicRequired bool
+	// Mode is the mode to run in. Empty, a query runs in streaming mode when a table that it reads has no end,
+	// and otherwise in batch mode.
+	Mode job.Mode
+	// CheckpointInterval is for streaming jobs; 0 is the default.
+	CheckpointInterval time.Duration
 }
 
 // Plan is a planned statement.
@@ -46,13 +53,15 @@ type Plan struct {
 	// Exists says that the target of CREATE TABLE IF NOT EXISTS … AS is there: there is nothing to run.
 	Exists bool
 	// Changelog has Explain say of each node of the optimised plan which changes it makes, as EXPLAIN
-	// CHANGELOG_MODE asks: rows are only ever inserted in batch mode, and a sink makes none.
+	// CHANGELOG_MODE asks: rows are only ever inserted in batch mode, and a sink makes none. Of a streaming
+	// job Explain says so in any case.
 	Changelog bool
 
-	bound  plan.Node // as the statement says it
-	root   plan.Node // as it will run
-	target *lower.Target
-	header lower.Header
+	bounded bool
+	bound   plan.Node // as the statement says it
+	root    plan.Node // as it will run
+	target  *lower.Target
+	header  lower.Header
 	// catalogs gives Graph the properties of the catalogs named.
 	catalogs *catalog.CatalogManager
 }
@@ -87,10 +96,10 @@ func Insert(ctx context.Context, s *sqlparse.Insert, env *Env) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return writePlan(ctx, env, b, w, hooks.Insert, "")
+	return writePlan(ctx, env, b, w, hooks.Insert, "", s.Table.Span())
 }
 
-// CreateTableAs plans a CREATE TABLE … AS.
+// CreateTableAs plans a CREATE TABLE … AS. In streaming mode the job makes the table empty and writes into it.
 func CreateTableAs(ctx context.Context, s *sqlparse.CreateTable, env *Env) (*Plan, error) {
 	b := newBinder(ctx, env)
 	defer closeTables(b)
@@ -98,16 +107,12 @@ func CreateTableAs(ctx context.Context, s *sqlparse.CreateTable, env *Env) (*Pla
 	if err != nil {
 		return nil, err
 	}
-	if env.Options.AtomicRequired && !w.Exists && w.Check.Guarantee != catalog.Atomic {
+	if env.Options.AtomicRequired && b.Mode() == job.Batch && !w.Exists && w.Check.Guarantee != catalog.Atomic {
 		return nil, &sqlparse.Error{Span: s.Name.Span(),
 			Msg:  fmt.Sprintf("Table %s cannot be written all or nothing: %s", w.Target, w.Check.Reason),
 			Hint: "SET 'table.rtas-ctas.atomicity-enabled' = 'false' accepts less"}
 	}
-	purpose := catalog.CreateTableAs
-	if s.IfNotExists {
-		purpose = catalog.CreateTableAsIfNotExists
-	}
-	return writePlan(ctx, env, b, w, hooks.CreateTableAs, purpose)
+	return writePlan(ctx, env, b, w, hooks.CreateTableAs, b.Purpose(s), s.Name.Span())
 }
 
 // CreateTable resolves a CREATE TABLE without AS and has the catalog check it; it creates nothing. Whether
@@ -146,6 +151,9 @@ func AlterTable(ctx context.Context, s *sqlparse.AlterTable, env *Env) (*Alterat
 // Partitions plans SHOW PARTITIONS: the partition columns of a table, a row for each partition. spec may
 // name values that some of them must have.
 func Partitions(ctx context.Context, table sqlparse.ObjectName, spec []sqlparse.PartitionItem, env *Env) (*Plan, error) {
+	batch := *env
+	batch.Options.Mode = job.Batch
+	env = &batch
 	b := newBinder(ctx, env)
 	defer closeTables(b)
 	r, err := b.Partitions(table, spec)
@@ -162,7 +170,7 @@ func CheckName(name sqlparse.Ident, what string) error { return bind.CheckName(n
 func closeTables(b *bind.Binder) { _ = b.Close() }
 
 func newBinder(ctx context.Context, env *Env) *bind.Binder {
-	return bind.New(ctx, env.Catalogs, env.Expr, len(env.Texts))
+	return bind.New(ctx, env.Catalogs, env.Expr, len(env.Texts), env.Options.Mode)
 }
 
 func newPlan(ctx context.Context, env *Env, b *bind.Binder, bound plan.Node, name string) (*Plan, error) {
@@ -170,22 +178,25 @@ func newPlan(ctx context.Context, env *Env, b *bind.Binder, bound plan.Node, nam
 	if o.JobName != "" {
 		name = o.JobName
 	}
-	p := &Plan{bound: bound, root: bound, catalogs: env.Catalogs, header: lower.Header{
-		Name: name, Texts: append(env.Texts[:len(env.Texts):len(env.Texts)], b.Texts()...), Start: env.Expr.Now, Zone: o.Zone, Seed: env.Expr.Seed,
+	p := &Plan{bound: bound, root: bound, bounded: b.Bounded(), catalogs: env.Catalogs, header: lower.Header{
+		Name: name, Mode: b.Mode(), CheckpointInterval: o.CheckpointInterval, Texts: append(env.Texts[:len(env.Texts):len(env.Texts)], b.Texts()...), Start: env.Expr.Now, Zone: o.Zone, Seed: env.Expr.Seed,
 		Parallelism: max(o.Parallelism, 1), BatchRows: o.BatchRows,
 	}}
-	if !o.Optimize {
-		if b.Computes() {
-			p.root = optimize.Prune(bound) // a computed column that is not read must not fail
-		}
-		return p, nil
-	}
 	var err error
-	p.root, err = optimize.Optimize(ctx, bound, env.Expr)
+	switch {
+	case !o.Optimize && (b.Computes() || p.Mode() == job.Streaming):
+		// A computed column that is not read must not fail, and what a query changes must be the same.
+		p.root = optimize.Prune(bound)
+	case !o.Optimize:
+	case p.Mode() == job.Streaming:
+		p.root, err = optimize.OptimizeStream(ctx, bound, env.Expr)
+	default:
+		p.root, err = optimize.Optimize(ctx, bound, env.Expr)
+	}
 	return p, err
 }
 
-func writePlan(ctx context.Context, env *Env, b *bind.Binder, w *bind.Write, kind hooks.Kind, purpose catalog.Purpose) (*Plan, error) {
+func writePlan(ctx context.Context, env *Env, b *bind.Binder, w *bind.Write, kind hooks.Kind, purpose catalog.Purpose, at sqlparse.Span) (*Plan, error) {
 	p, err := newPlan(ctx, env, b, w.Node, "insert-into_"+w.Target.String())
 	if err != nil {
 		return nil, err
@@ -193,8 +204,17 @@ func writePlan(ctx context.Context, env *Env, b *bind.Binder, w *bind.Write, kin
 	p.Schema = w.Node.Schema()
 	p.Target, p.Table, p.Check, p.Exists = w.Target, w.Table, w.Check, w.Exists
 	p.target = &lower.Target{Kind: kind, ID: w.Target, Table: w.Table, StoreKey: w.StoreKey, Purpose: purpose, Columns: w.Columns, NotNull: w.NotNull}
-	return p, nil
+	if p.Mode() == job.Streaming && !p.Exists {
+		err = writeChanges(w, p.target, at)
+	}
+	return p, err
 }
+
+// Mode is the mode that the plan runs in.
+func (p *Plan) Mode() job.Mode { return p.header.Mode }
+
+// Bounded reports whether the rows of every table that the plan reads have an end.
+func (p *Plan) Bounded() bool { return p.bounded }
 
 // Graph returns the job that the plan is, with a job id of its own.
 func (p *Plan) Graph() (*job.Graph, error) {
@@ -210,19 +230,25 @@ func (p *Plan) Texts() []job.Text { return p.header.Texts }
 
 // Explain prints the plan as the statement says it, as it is optimised, and as the operators that run.
 func (p *Plan) Explain() string {
-	tree := func(root plan.Node, prefix, nodes, sink string) string {
-		text := plan.Explain(root, prefix, nodes)
+	tree := func(root plan.Node, prefix string, more func(plan.Node) string, sink string) string {
+		text := plan.Explain(root, prefix, more)
 		if p.target == nil {
 			return text
 		}
 		return fmt.Sprintf("%sSink(table=[%s], fields=[%s]%s)\n", prefix, p.Target, strings.Join(p.Schema.Names(), ", "), sink) + indent(text)
 	}
-	nodes, sink := "", ""
-	if p.Changelog {
-		nodes, sink = ", changelogMode=[I]", ", changelogMode=[NONE]"
+	nothing := func(plan.Node) string { return "" }
+	changes, sink := nothing, ""
+	switch {
+	case p.Mode() == job.Streaming:
+		before := p.target == nil || len(p.target.Upsert) == 0
+		log := plan.Changelog(p.root, before)
+		changes, sink = func(n plan.Node) string { return ", " + log[n].Describe(n) }, ", changelogMode=[NONE]"
+	case p.Changelog:
+		changes, sink = func(plan.Node) string { return ", changelogMode=[" + plan.Insert.String() + "]" }, ", changelogMode=[NONE]"
 	}
-	s := "== Abstract Syntax Tree ==\n" + tree(p.bound, "Logical", "", "") +
-		"\n== Optimized Physical Plan ==\n" + tree(p.root, "", nodes, sink)
+	s := "== Abstract Syntax Tree ==\n" + tree(p.bound, "Logical", nothing, "") +
+		"\n== Optimized Physical Plan ==\n" + tree(p.root, "", changes, sink)
 	g, err := p.Graph()
 	if err != nil {
 		return s

@@ -36,6 +36,8 @@ import (
 //	schema   the columns of the result, or the target and what is said of it
 //	error    the error, rendered; atomic asks for an all-or-nothing target
 //
+// mode=streaming and mode=batch say how to run; else the tables that are read decide.
+//
 // Every statement that plans is also planned without the optimiser, lowered both ways, and its graph must
 // come back from its serialised form as it was.
 func TestPlanner(t *testing.T) {
@@ -54,10 +56,11 @@ type session struct {
 }
 
 func newSession(t testing.TB) *session {
-	logs := fakeConnector{fakeRows{&fakeCatalog{name: "logs"}}}
-	m, err := catalog.NewCatalogManager(&catalog.Registry{Catalogs: fakeTypes(), Connectors: []connector.Factory{logs}, Env: &connector.Env{}})
+	rows := fakeRows{&fakeCatalog{name: "connectors"}}
+	connectors := []connector.Factory{fakeConnector{rows}, fakeStream{rows}, fakePrint{rows}}
+	m, err := catalog.NewCatalogManager(&catalog.Registry{Catalogs: fakeTypes(), Connectors: connectors, Env: &connector.Env{}})
 	require.NoError(t, err)
-	s := &session{manager: m}
+	s := &session{manager: m, catalogs: []*fakeCatalog{rows.c}}
 	for _, name := range []string{"file", "leaky", "register"} {
 		d := catalog.Descriptor{Ref: catalog.Ref{Name: name, Properties: map[string]string{"type": name}}}
 		require.NoError(t, m.CreateCatalog(context.Background(), d, false))
@@ -117,6 +120,9 @@ func (s *session) run(t *testing.T, c *testfile.Case) string {
 	if p := testfile.Values(c, "parallelism"); p != nil {
 		env.Options.Parallelism, _ = strconv.Atoi(p[0])
 	}
+	if m := testfile.Values(c, "mode"); m != nil {
+		env.Options.Mode = job.Mode(m[0])
+	}
 	env.Options.AtomicRequired = testfile.Has(c, "atomic")
 	switch c.Cmd {
 	case "create":
@@ -140,7 +146,7 @@ func (s *session) run(t *testing.T, c *testfile.Case) string {
 		return "no error\n"
 	}
 	s.checkGraphs(t, sql, env, p)
-	s.checkView(t, sql, p)
+	s.checkView(t, sql, env, p)
 	sections := strings.SplitAfterN(p.Explain(), "\n\n", 3)
 	section := func(i int) string {
 		_, body, _ := strings.Cut(strings.TrimSpace(sections[i]), "\n")
@@ -187,11 +193,12 @@ func (s *session) checkGraphs(t *testing.T, sql string, env *planner.Env, p *pla
 				require.Equal(t, 1, e.Input)
 			}
 		}
+		require.Equal(t, p.Mode(), back.Mode)
 	}
 }
 
 // checkView makes a view of a query: reading it must come to the same plan.
-func (s *session) checkView(t *testing.T, sql string, p *planner.Plan) {
+func (s *session) checkView(t *testing.T, sql string, given *planner.Env, p *planner.Plan) {
 	stmt, err := sqlparse.Parse(sql)
 	require.NoError(t, err)
 	q, ok := stmt.(*sqlparse.QueryStatement)
@@ -213,7 +220,7 @@ func (s *session) checkView(t *testing.T, sql string, p *planner.Plan) {
 	require.Equal(t, sqlparse.Print(again), sqlparse.Print(stmt), "the statement's tree is as it was")
 	require.NoError(t, s.manager.CreateTemporary(ctx, id, view))
 	defer func() { require.NoError(t, s.manager.DropTemporary(id)) }()
-	plain := planner.Options{Parallelism: 4, BatchRows: 2048, Optimize: true, Zone: "UTC"}
+	plain := planner.Options{Parallelism: 4, BatchRows: 2048, Optimize: true, Zone: "UTC", Mode: given.Options.Mode}
 	env := s.env("SELECT * FROM `a view`")
 	env.Options = plain
 	read, err := plan("SELECT * FROM `a view`", env)

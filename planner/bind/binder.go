@@ -34,7 +34,9 @@ type Binder struct {
 	permanent string
 	// altered is the view that ALTER VIEW gives another query, which must not read it.
 	altered  *connector.ObjectIdentifier
-	computes bool // a computed column is read
+	computes bool     // a computed column is read
+	asked    job.Mode // the mode to run in, or empty
+	limits   limits   // what the modes refuse
 }
 
 // openTable is a table that the statement names, however often.
@@ -44,9 +46,10 @@ type openTable struct {
 }
 
 // New returns a binder over a session's catalogs. env is what constant expressions are evaluated with; given
-// is how many texts the job has already, the statement's among them.
-func New(ctx context.Context, catalogs *catalog.CatalogManager, env *expr.Env, given int) *Binder {
-	return &Binder{ctx: ctx, catalogs: catalogs, env: env, texts: texts{given: given},
+// is how many texts the job has already, the statement's among them; mode is the one to run in, or empty where
+// the tables that are read decide.
+func New(ctx context.Context, catalogs *catalog.CatalogManager, env *expr.Env, given int, mode job.Mode) *Binder {
+	return &Binder{ctx: ctx, catalogs: catalogs, env: env, texts: texts{given: given}, asked: mode,
 		tables: map[connector.ObjectIdentifier]openTable{}, definitions: map[connector.ObjectIdentifier]definition{}}
 }
 
@@ -103,8 +106,14 @@ func (c Column) culprit(source, target types.Type) (sqlparse.Span, types.Type) {
 	return c.At, source
 }
 
-// Query binds a query.
-func (b *Binder) Query(q sqlparse.Query) (*Relation, error) { return b.query(q, nil) }
+// Query binds a query to be run.
+func (b *Binder) Query(q sqlparse.Query) (*Relation, error) {
+	r, err := b.query(q, nil)
+	if err == nil {
+		err = b.checkMode()
+	}
+	return r, err
+}
 
 // relation makes a Relation of columns that are all of known type.
 func relation(n plan.Node, at sqlparse.Span) *Relation {

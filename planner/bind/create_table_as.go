@@ -6,6 +6,7 @@ import (
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/expr"
+	"github.com/sluice-sql/sluice/job"
 	"github.com/sluice-sql/sluice/sqlparse"
 	"github.com/sluice-sql/sluice/types"
 )
@@ -21,7 +22,7 @@ func (b *Binder) CreateTableAs(s *sqlparse.CreateTable) (*Write, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := b.query(s.As, nil)
+	r, err := b.Query(s.As)
 	if err != nil {
 		return nil, err
 	}
@@ -55,18 +56,40 @@ func (b *Binder) CreateTableAs(s *sqlparse.CreateTable) (*Write, error) {
 	if err := w.assign(r.Node, exprs, from); err != nil {
 		return nil, err
 	}
-	purpose := catalog.CreateTableAs
-	if s.IfNotExists {
-		purpose = catalog.CreateTableAsIfNotExists
-	}
-	if w.Check, w.Exists, err = b.check(s, t, purpose); err != nil {
+	if w.Check, w.Exists, err = b.check(s, t, b.Purpose(s)); err != nil {
 		return nil, err
 	}
 	if w.Exists && !s.IfNotExists {
 		return nil, alreadyExists(t.id, s.Name)
 	}
 	w.StoreKey = t.cat.StoreKey(catalog.PathOf(t.id))
-	return w, nil
+	if b.Mode() == job.Streaming && !w.Exists {
+		err = b.targetTakes(t, w)
+	}
+	return w, err
+}
+
+// Purpose is what the table of a CREATE TABLE AS is made for. In streaming mode it is made empty, for an
+// INSERT to come.
+func (b *Binder) Purpose(s *sqlparse.CreateTable) catalog.Purpose {
+	switch {
+	case b.Mode() == job.Streaming:
+		return catalog.CreateTable
+	case s.IfNotExists:
+		return catalog.CreateTableAsIfNotExists
+	}
+	return catalog.CreateTableAs
+}
+
+// targetTakes asks the table of a CREATE TABLE AS what it takes, if it can be opened before it is made: those
+// of a connector that keeps nothing can.
+func (b *Binder) targetTakes(t *target, w *Write) error {
+	opened, err := b.catalogs.Registry.Table(b.ctx, t.cat, t.id, t.table)
+	if err != nil {
+		return b.ctx.Err()
+	}
+	w.takes(opened)
+	return opened.Close()
 }
 
 func refuseForms(s *sqlparse.CreateTable) error {

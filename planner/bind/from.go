@@ -126,6 +126,7 @@ func (b *Binder) read(d definition, name sqlparse.ObjectName) (*Relation, error)
 	if _, ok := opened.(connector.Scannable); !ok {
 		return nil, errAt(name.Span(), "Table %s cannot be read", t.ID)
 	}
+	b.scanned(t, opened, name)
 	columns := make([]int, len(t.Columns))
 	for i := range columns {
 		columns[i] = i

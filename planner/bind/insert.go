@@ -27,12 +27,45 @@ type Write struct {
 	Check *catalog.Check
 	// Exists says that the target of CREATE TABLE IF NOT EXISTS … AS is there already.
 	Exists bool
+	// Upserts and Changes say what the target takes besides new rows: rows that replace each other by a key,
+	// and changes as they are. Of CREATE TABLE AS that is not always known before the table is there: Opened.
+	Upserts, Changes, Opened bool
 	// columns are what the store keeps: the physical columns, then the metadata columns.
 	columns []types.Column
 }
 
 func newWrite(id connector.ObjectIdentifier, t *catalog.CatalogTable) *Write {
 	return &Write{Target: id, Table: t, Check: &catalog.Check{}, columns: t.Def(id).Schema.Columns}
+}
+
+// takes notes what a target takes.
+func (w *Write) takes(opened connector.Table) {
+	_, w.Upserts = opened.(connector.Upserter)
+	_, w.Changes = opened.(connector.ChangelogWritable)
+	w.Opened = true
+}
+
+// KeyColumns returns the columns of the rows that are the target's PRIMARY KEY, in its order; false when it
+// has none, or a column of it is not written.
+func (w *Write) KeyColumns() ([]int, bool) {
+	var key []int
+	for _, name := range w.Table.Schema.PrimaryKey {
+		i := slices.IndexFunc(w.Columns, func(c int) bool { return w.columns[c].Name == name })
+		if i < 0 {
+			return nil, false
+		}
+		key = append(key, i)
+	}
+	return key, key != nil
+}
+
+// Names are the columns written, in the order of the rows.
+func (w *Write) Names() []string {
+	names := make([]string, len(w.Columns))
+	for i, c := range w.Columns {
+		names[i] = w.columns[c].Name
+	}
+	return names
 }
 
 // Insert binds INSERT INTO.
@@ -69,7 +102,8 @@ func (b *Binder) Insert(s *sqlparse.Insert) (*Write, error) {
 	if err := w.targetColumns(s, static); err != nil {
 		return nil, err
 	}
-	r, err := b.query(s.Query, nil)
+	w.takes(opened)
+	r, err := b.Query(s.Query)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ func (b *Binder) join(j *sqlparse.Join, parent *scope) (plan.Node, *scope, error
 	if err != nil {
 		return nil, nil, err
 	}
+	b.noStream(j.Right.Span(), "JOIN")
 	kind := map[sqlparse.JoinKind]job.JoinKind{sqlparse.LeftJoin: job.Left, sqlparse.RightJoin: job.Right, sqlparse.FullJoin: job.Full}[j.Kind]
 	if kind == "" {
 		kind = job.Inner

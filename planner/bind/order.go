@@ -71,6 +71,13 @@ func sortKey(x expr.Expr, o *sqlparse.OrderItem) plan.SortKey {
 	return k
 }
 
+// noOrder notes that streaming mode does not sort.
+func (b *Binder) noOrder(order []sqlparse.OrderItem) {
+	if len(order) > 0 {
+		b.noStream(sqlparse.Span{Start: order[0].Expr.Span().Start, End: order[len(order)-1].Expr.Span().End}, "ORDER BY")
+	}
+}
+
 // ordinal reads an expression that is a mere number as a position among n columns, from 0.
 func ordinal(e sqlparse.Expr, n int) (int, bool, error) {
 	l, ok := e.(*sqlparse.Literal)
@@ -86,6 +93,7 @@ func ordinal(e sqlparse.Expr, n int) (int, bool, error) {
 
 // orderOutput sorts a query that is no SELECT by its output columns.
 func (b *Binder) orderOutput(r *Relation, order []sqlparse.OrderItem, parent *scope) error {
+	b.noOrder(order)
 	_, sc, err := derived(&Relation{Node: r.Node, Columns: r.Columns}, nil, scopeTable{}, parent)
 	if err != nil {
 		return err

@@ -73,6 +73,13 @@ func (b *Binder) queryExpr(q *sqlparse.QueryExpr, parent *scope) (*Relation, err
 		return nil, err
 	}
 	if count >= 0 || offset > 0 {
+		if plan.Updates(r.Node) {
+			at, what := q.Limit, "LIMIT"
+			if at == nil {
+				at, what = q.Offset, "OFFSET"
+			}
+			b.noStream(at.Span(), what+" over rows that are updated")
+		}
 		r.Node = plan.NewLimit(r.Node, count, offset)
 	}
 	return r, nil

@@ -64,6 +64,7 @@ func (b *Binder) selectQuery(s *sqlparse.Select, order []sqlparse.OrderItem, par
 			return nil, err
 		}
 	}
+	b.noOrder(order)
 	c.aliases = newAliases(items)
 	sorts, err := c.sortKeys(order, items)
 	if err != nil {

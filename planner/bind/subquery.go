@@ -34,10 +34,11 @@ func attached(in *plan.Node, a attachment) (expr.Expr, error) {
 	return x, nil
 }
 
-func (c *exprCtx) attachSubquery(at sqlparse.Span, a attachment) (expr.Expr, error) {
+func (c *exprCtx) attachSubquery(at sqlparse.Span, what string, a attachment) (expr.Expr, error) {
 	if c.attach == nil {
 		return nil, notYet(at, "A subquery in the "+c.clause)
 	}
+	c.b.noStream(at, what)
 	a.at = span(at)
 	return c.attach(a)
 }
@@ -57,7 +58,7 @@ func (c *exprCtx) scalarSubquery(e *sqlparse.Subquery) (expr.Expr, error) {
 		}
 	}
 	t := r.Node.Schema().Columns[0].Type.AsNullable()
-	x, err := c.attachSubquery(e.Span(), attachment{typ: t, join: func(in plan.Node, _ expr.Expr) (plan.Node, expr.Expr, error) {
+	x, err := c.attachSubquery(e.Span(), "A subquery used as a value", attachment{typ: t, join: func(in plan.Node, _ expr.Expr) (plan.Node, expr.Expr, error) {
 		j := plan.NewJoin(job.Inner, in, plan.NewSingleRow(r.Node, span(e.Span())), nil, nil, nil)
 		return j, lastColumn(j, span(e.Span())), nil
 	}})
@@ -98,7 +99,7 @@ func (c *exprCtx) exists(e *sqlparse.Exists) (expr.Expr, error) {
 		return nil, err
 	}
 	t := types.Of(types.Boolean).AsNotNull()
-	return c.attachSubquery(e.Span(), attachment{typ: t, join: func(in plan.Node, _ expr.Expr) (plan.Node, expr.Expr, error) {
+	return c.attachSubquery(e.Span(), "EXISTS", attachment{typ: t, join: func(in plan.Node, _ expr.Expr) (plan.Node, expr.Expr, error) {
 		j := plan.NewJoin(job.Inner, in, one, nil, nil, nil)
 		x, err := expr.NewCall(">", []expr.Expr{lastColumn(j, at), expr.NewLiteral(types.Of(types.BigInt), int64(0), at)}, at)
 		return j, x, err
@@ -148,7 +149,7 @@ func (c *exprCtx) inQuery(left sqlparse.Expr, q sqlparse.Query, negated, truth b
 		}
 	}
 	t := types.Of(types.Boolean).WithNullable(!plain)
-	in, err := c.attachSubquery(place, attachment{typ: t, operand: x, join: func(in plan.Node, x expr.Expr) (plan.Node, expr.Expr, error) {
+	in, err := c.attachSubquery(place, "IN with a subquery", attachment{typ: t, operand: x, join: func(in plan.Node, x expr.Expr) (plan.Node, expr.Expr, error) {
 		return joinIn(in, x, values.Node, counts, at)
 	}})
 	if err != nil {

@@ -49,7 +49,9 @@ func (b *Binder) viewQuery(d definition, name sqlparse.ObjectName) (*Relation, e
 	with, view, rewrites := b.with, b.view, b.rewrites
 	b.with, b.view, b.rewrites = nil, inner, nil
 	defer func() { b.with, b.view, b.rewrites = with, view, rewrites }()
+	before := b.limits
 	r, err := b.query(q, nil)
+	b.limits = b.limits.ofView(before, d.id, name)
 	if err != nil {
 		return nil, ofView(err, d.id, name)
 	}

@@ -26,6 +26,11 @@ func (l *lowering) aggregate(n *plan.Aggregate) (int, error) {
 		aggs[i] = job.Agg{AggCall: c}
 		distinct, ordered = distinct || c.Distinct, ordered || c.Func.Ordered
 	}
+	if l.changes != nil {
+		spec := &job.Aggregate{Phase: job.Changelog, Keys: job.Exprs(n.Keys), Aggs: aggs,
+			Retracting: !l.changes[n.Input].Mode.InsertOnly(), EmitBefore: l.changes[n].Mode&plan.UpdateBefore != 0}
+		return l.add(spec, out, 1, input{from: in, kind: job.Forward}), nil
+	}
 	complete := &job.Aggregate{Phase: job.Complete, Keys: job.Exprs(n.Keys), Aggs: aggs}
 	switch {
 	case p == 1, ordered: // rows are gathered in their order

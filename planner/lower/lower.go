@@ -16,12 +16,15 @@ import (
 // Header is what a graph holds besides its operators.
 type Header struct {
 	Name        string
+	Mode        job.Mode
 	Texts       []job.Text
 	Start       time.Time
 	Zone        string
 	Seed        uint64
 	Parallelism int
 	BatchRows   int
+	// CheckpointInterval is for streaming jobs; 0 is the default.
+	CheckpointInterval time.Duration
 }
 
 // Target is what a job writes.
@@ -33,22 +36,27 @@ type Target struct {
 	Purpose  catalog.Purpose // of CREATE TABLE AS
 	Columns  []int           // positions written, in the order of the rows
 	NotNull  []int           // columns of the rows whose NULL is an error
+	// Upsert are the columns of the rows by which they replace each other, and Changelog says that the table
+	// takes changes as they are; both of streaming jobs.
+	Upsert    []int
+	Changelog bool
 }
 
 // Query lowers a SELECT: its rows are collected.
 func Query(root plan.Node, h Header, catalogs *catalog.CatalogManager) (*job.Graph, error) {
-	l := newLowering(h, catalogs)
+	l := newLowering(root, h, true, catalogs)
 	v, err := l.node(root)
 	if err != nil {
 		return nil, err
 	}
-	l.add(&job.Collect{}, root.Schema().Columns, 1, input{from: v, kind: job.Forward})
+	l.add(&job.Collect{Changelog: h.Mode == job.Streaming}, root.Schema().Columns, 1, input{from: v, kind: job.Forward})
 	return l.g, nil
 }
 
-// Write lowers an INSERT or CREATE TABLE AS.
+// Write lowers an INSERT or CREATE TABLE AS. In streaming mode the table of the latter is made first, and then
+// written as by an INSERT.
 func Write(root plan.Node, t Target, h Header, catalogs *catalog.CatalogManager) (*job.Graph, error) {
-	l := newLowering(h, catalogs)
+	l := newLowering(root, h, len(t.Upsert) == 0, catalogs)
 	v, err := l.node(root)
 	if err != nil {
 		return nil, err
@@ -58,7 +66,11 @@ func Write(root plan.Node, t Target, h Header, catalogs *catalog.CatalogManager)
 		return nil, err
 	}
 	spec := hooks.Spec{Kind: t.Kind, Catalog: l.g.Catalogs[i], Table: t.ID, Properties: t.Table.Properties(), Purpose: t.Purpose, ReadsSame: readsStore(root, t.StoreKey)}
-	if t.Kind == hooks.Insert {
+	if h.Mode == job.Streaming && t.Kind == hooks.CreateTableAs {
+		spec.Kind, spec.Purpose = hooks.Insert, ""
+		l.g.Create = &job.Create{Table: job.Table{Identifier: t.ID, Catalog: i, Properties: spec.Properties}}
+	}
+	if spec.Kind == hooks.Insert {
 		spec.Columns = t.Columns
 	}
 	l.g.Hooks = append(l.g.Hooks, spec)
@@ -67,7 +79,7 @@ func Write(root plan.Node, t Target, h Header, catalogs *catalog.CatalogManager)
 	for k, c := range t.Columns {
 		names[k] = columns[c].Name
 	}
-	sink := &job.Sink{Hook: 0, Table: t.ID, NotNull: t.NotNull, Names: names}
+	sink := &job.Sink{Hook: 0, Table: t.ID, NotNull: t.NotNull, Names: names, Upsert: t.Upsert, Changelog: t.Changelog}
 	l.add(sink, root.Schema().Columns, 1, input{from: v, kind: job.Forward})
 	return l.g, nil
 }
@@ -87,14 +99,23 @@ type lowering struct {
 	g        *job.Graph
 	catalogs *catalog.CatalogManager
 	index    map[string]int // catalogs of the graph by name
+	// changes are those of the nodes of a streaming job; nil in batch mode.
+	changes map[plan.Node]plan.Changes
 }
 
-func newLowering(h Header, catalogs *catalog.CatalogManager) *lowering {
-	return &lowering{catalogs: catalogs, index: map[string]int{}, g: &job.Graph{
-		Version: job.Version, ID: connector.NewJobID(), Name: h.Name, Mode: job.Batch, Texts: h.Texts,
+// newLowering begins a graph. before says that whoever gets the rows of a streaming job needs the row that an
+// update replaces.
+func newLowering(root plan.Node, h Header, before bool, catalogs *catalog.CatalogManager) *lowering {
+	l := &lowering{catalogs: catalogs, index: map[string]int{}, g: &job.Graph{
+		Version: job.Version, ID: connector.NewJobID(), Name: h.Name, Mode: h.Mode, Texts: h.Texts,
 		Start: h.Start, Zone: h.Zone, Seed: h.Seed, Parallelism: h.Parallelism, BatchRows: h.BatchRows,
 		Catalogs: []catalog.Ref{}, Edges: []job.Edge{},
 	}}
+	if h.Mode == job.Streaming {
+		l.g.Parallelism, l.g.CheckpointInterval = 1, h.CheckpointInterval
+		l.changes = plan.Changelog(root, before)
+	}
+	return l
 }
 
 // catalog returns the position of an object's catalog in the graph.

@@ -40,23 +40,57 @@ func rules() []rule {
 	}
 }
 
+// streamRules are the rules for streaming jobs, in whose plans rows change. Left out are those of joins and
+// sorts, which such plans do not have; those that ask a source for fewer rows, which the job's end does; and
+// that of DISTINCT, which groups twice for the sake of parallelism. The others hold for changes as for rows:
+// what works row by row treats the row before an update as it did that row itself, and a filter that goes below
+// a grouping is over its keys, which the rows of a group share.
+func streamRules() []rule {
+	return []rule{
+		foldConstants,
+		foldFilter,
+		mergeFilters,
+		filterThroughProject,
+		filterThroughUnion,
+		filterThroughAggregate,
+		filterToScan,
+		mergeLimits,
+		emptyLimit,
+		limitThroughProject,
+		mergeProjects,
+		evaluateValues,
+		projectScan,
+		trivialProject,
+	}
+}
+
 // maxPasses ends the search for a fixpoint; the plan is right after any number of passes.
 const maxPasses = 200
 
 // Optimize returns a plan with the same result, or the error of ctx. Constants are folded with env.
 func Optimize(ctx context.Context, n plan.Node, env *expr.Env) (plan.Node, error) {
-	n = fixpoint(ctx, n, env)
+	list := rules()
+	n = fixpoint(ctx, n, list, env)
 	if ctx.Err() == nil {
-		n = fixpoint(ctx, reorderJoins(n), env)
+		n = fixpoint(ctx, reorderJoins(n), list, env)
 	}
 	if ctx.Err() == nil {
-		n = rename(fixpoint(ctx, prune(n), env))
+		n = rename(fixpoint(ctx, prune(n), list, env))
 	}
 	return n, ctx.Err()
 }
 
-func fixpoint(ctx context.Context, n plan.Node, env *expr.Env) plan.Node {
-	list := rules()
+// OptimizeStream is Optimize for a streaming job.
+func OptimizeStream(ctx context.Context, n plan.Node, env *expr.Env) (plan.Node, error) {
+	list := streamRules()
+	n = fixpoint(ctx, n, list, env)
+	if ctx.Err() == nil {
+		n = rename(fixpoint(ctx, prune(n), list, env))
+	}
+	return n, ctx.Err()
+}
+
+func fixpoint(ctx context.Context, n plan.Node, list []rule, env *expr.Env) plan.Node {
 	for range maxPasses {
 		var changed bool
 		if n, changed = pass(ctx, n, list, env); !changed {

@@ -9,15 +9,15 @@ import (
 )
 
 // Explain prints a tree, one node a line, with Flink's glyphs; each line's text is prefix and Describe, with
-// more inside its last parenthesis.
-func Explain(n Node, prefix, more string) string {
+// what more says of the node, after a comma, inside its last parenthesis.
+func Explain(n Node, prefix string, more func(Node) string) string {
 	var b strings.Builder
 	text := func(n Node) string {
 		open := prefix + strings.TrimSuffix(n.Describe(), ")")
 		if strings.HasSuffix(open, "(") {
-			return open + strings.TrimPrefix(more, ", ") + ")"
+			return open + strings.TrimPrefix(more(n), ", ") + ")"
 		}
-		return open + more + ")"
+		return open + more(n) + ")"
 	}
 	Tree(&b, n, text, Node.Children)
 	return b.String()
