@@ -287,6 +287,24 @@ func (s *staging) remove() error {
 	return errors.Join(errs...)
 }
 
+// letGo gives the locks back when everything has its final name, so that others need not wait for the end of
+// this process; what has not stays locked, and nobody sweeps it.
+func (s *staging) letGo() {
+	hidden := s.staged()
+	if s.tree != nil {
+		hidden = s.treePath()
+	}
+	if _, err := os.Lstat(hidden); !errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	for _, f := range []*os.File{s.file, s.tree} {
+		if f != nil {
+			_ = f.Close() // it is synced, or known not to be
+		}
+	}
+	s.file, s.tree = nil, nil
+}
+
 // sweep removes what jobs that died left in the directory of a table, or in the nearest that exists.
 func sweep(path string) {
 	if anchor, _, err := anchorOf(path); err == nil {

@@ -256,6 +256,8 @@ func (t *transaction) Commit(context.Context) (connector.Outcome, error) {
 	t.ended, t.outcome, t.err = true, out, err
 	if out == connector.Done {
 		_ = t.staging.remove() // what cannot be removed is invisible, and swept later
+	} else {
+		t.staging.letGo()
 	}
 	return out, err
 }
