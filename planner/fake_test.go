@@ -257,7 +257,7 @@ func (fakeConnector) Metadata() []connector.MetadataColumn {
 // fakeStream has tables without an end.
 type fakeStream struct{ fakeRows }
 
-func (fakeStream) Identifier() string           { return "stream" }
+func (fakeStream) Identifier() string          { return "stream" }
 func (fakeStream) Options() []connector.Option { return nil }
 
 func (f fakeStream) Table(context.Context, connector.TableDef, *connector.Env) (connector.Table, error) {

@@ -182,6 +182,11 @@ func newPlan(ctx context.Context, env *Env, b *bind.Binder, bound plan.Node, nam
 		Name: name, Mode: b.Mode(), CheckpointInterval: o.CheckpointInterval, Texts: append(env.Texts[:len(env.Texts):len(env.Texts)], b.Texts()...), Start: env.Expr.Now, Zone: o.Zone, Seed: env.Expr.Seed,
 		Parallelism: max(o.Parallelism, 1), BatchRows: o.BatchRows,
 	}}
+	if p.Mode() == job.Streaming {
+		if err := repeatable(bound); err != nil {
+			return nil, err
+		}
+	}
 	var err error
 	switch {
 	case !o.Optimize && (b.Computes() || p.Mode() == job.Streaming):

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/expr"
 	"github.com/sluice-sql/sluice/planner/bind"
 	"github.com/sluice-sql/sluice/planner/lower"
 	"github.com/sluice-sql/sluice/planner/optimize"
@@ -46,6 +47,22 @@ func writeChanges(w *bind.Write, t *lower.Target, at sqlparse.Span) error {
 	}
 	t.Upsert = key
 	return nil
+}
+
+// repeatable refuses a streaming query in which what is random decides about rows that are taken back. What
+// stands in the text of a view has no place in the statement: the error is at its beginning.
+func repeatable(bound plan.Node) error {
+	root := optimize.Prune(bound)
+	e := plan.Unrepeatable(root, plan.Changelog(root, true))
+	if e == nil {
+		return nil
+	}
+	at := sqlparse.Span{}
+	if s := e.Span(); s.Source == 0 {
+		at = sqlparse.Span{Start: int(s.Start), End: int(s.End)}
+	}
+	return &sqlparse.Error{Span: at, Hint: "use it before the rows are grouped, or only for columns that nothing is filtered or grouped by",
+		Msg: "'" + expr.String(e) + "' has another value each time, and rows that are updated are taken back by their values, which is not supported in streaming mode"}
 }
 
 const noKey = "the rows of the query have no upsert key by which they could be replaced: GROUP BY gives one, UNION ALL and leaving out its columns take it away"
