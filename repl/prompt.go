@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/chzyer/readline"
 
@@ -113,7 +114,7 @@ func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, ed editor,
 	for {
 		rl.SetPrompt(promptFor(split.Pending()))
 		ed.typing.begin(split.Pending())
-		sh.screen.showPrompt(rl.Stdout())
+		sh.screen.showPrompt(abovePrompt{rl})
 		line, err := rl.Readline()
 		sh.screen.showPrompt(nil)
 		switch {
@@ -267,3 +268,18 @@ func (e editor) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
 	whole = append(append(append(whole, line[:at]...), text...), line[pos:]...)
 	return whole, at + len(text), true
 }
+
+// abovePrompt writes above the prompt, which is lifted and drawn again.
+type abovePrompt struct{ rl *readline.Instance }
+
+// Write waits for a moment at which the prompt stands there and no key is at work: only then readline lifts
+// it. Such moments are between any two keys; a limit keeps a writer from waiting for one that lists names.
+func (a abovePrompt) Write(p []byte) (int, error) {
+	for limit := time.Now().Add(promptWait); !a.rl.Terminal.IsReading() && time.Now().Before(limit); {
+		time.Sleep(time.Millisecond)
+	}
+	return a.rl.Stdout().Write(p)
+}
+
+// promptWait is how long a message from the background waits for the prompt at most.
+const promptWait = 100 * time.Millisecond
