@@ -88,7 +88,7 @@ func Aggregates() []*Aggregate { return aggregateTable() }
 
 var aggregateTable = sync.OnceValue(func() []*Aggregate {
 	var as []*Aggregate
-	for _, group := range [][]Aggregate{countAggregates(), sumAggregates(), extremeAggregates(), listAggregates(), valueAggregates(), varianceAggregates(), percentileAggregates(), approxAggregates()} {
+	for _, group := range [][]Aggregate{countAggregates(), sumAggregates(), extremeAggregates(), listAggregates(), valueAggregates(), varianceAggregates(), percentileAggregates(), approxAggregates(), jsonAggregates()} {
 		for i := range group {
 			as = append(as, &group[i])
 		}

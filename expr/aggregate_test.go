@@ -19,7 +19,9 @@ func aggregateAllWays(t testing.TB, src string, cols []types.Column, b *column.B
 	name, rest, ok := strings.Cut(src, "(")
 	require.True(t, ok)
 	var args []Expr
-	if rest != "*)" {
+	if strings.HasPrefix(name, "JSON_") {
+		args = jsonAggregateArgs(t, name, strings.TrimSuffix(rest, ")"), cols)
+	} else if rest != "*)" {
 		p := &sqlParser{src: rest, cols: cols}
 		p.lex()
 		args = p.list()
@@ -141,6 +143,10 @@ func TestAggregateExamples(t *testing.T) {
 	b.Cols[0].AppendI64(0)
 	b.Cols[1].AppendNull()
 	for _, a := range Aggregates() {
+		if strings.Contains(a.Example, "FILTER") {
+			require.Equal(t, "JSON_OBJECTAGG", a.Name) // two keys may not be the same: see TestJSONObjectAgg
+			continue
+		}
 		got, _, _ := strings.Cut(aggregateAllWays(t, a.Example, cols, b, testEnv(t)), " | ")
 		want := a.Result
 		if f, err := strconv.ParseFloat(want, 64); err == nil && strings.Contains(want, ".") && len(want) > 12 {

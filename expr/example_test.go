@@ -113,6 +113,8 @@ func evalAsColumns(t testing.TB, e Expr, env *Env, src string) string {
 					keyword = i == 1
 				case "TYPEOF":
 					keyword = true
+				default:
+					keyword = isJSONKeyword(x.Func.Name, i)
 				}
 				if !keyword {
 					a = walk(a)

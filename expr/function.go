@@ -12,7 +12,7 @@ import (
 type Function struct {
 	Name    string
 	Aliases []string // further names for NewCall and Lookup
-	Group   string   // comparison, logical, arithmetic, string, temporal, conditional, hash, conversion
+	Group   string   // comparison, logical, arithmetic, string, temporal, conditional, hash, conversion, construction, json
 	Syntax  string   // as a user writes it: LEFT(string, integer)
 	Doc     string   // what it returns, one or two sentences
 	Example string   // a SQL expression
@@ -153,6 +153,6 @@ func functionGroups() [][]Function {
 		comparisonFunctions(), logicalFunctions(), arithmeticFunctions(), mathFunctions(),
 		stringFunctions(), patternFunctions(), hashFunctions(), temporalFunctions(), clockFunctions(), conditionalFunctions(),
 		conversionFunctions(), constructionFunctions(), collectionFunctions(), splitFunctions(),
-		printfFunctions(), networkFunctions(), utf8Functions(), overlapsFunctions(),
+		printfFunctions(), networkFunctions(), utf8Functions(), overlapsFunctions(), jsonFunctions(),
 	}
 }

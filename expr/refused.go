@@ -8,12 +8,11 @@ import (
 // refusal says what a function of Flink is that does not run here, and why.
 type refusal struct{ kind, why string }
 
-// notYet are the functions of Flink that do not run; those with syntax of their own (JSON_VALUE, OVER) are
+// notYet are the functions of Flink that do not run; those with syntax of their own (OVER) are
 // refused where that is read.
 var notYet = sync.OnceValue(func() map[string]refusal {
 	byName := map[string]refusal{}
 	for _, r := range []struct{ kind, why, names string }{
-		{"function", "", "JSON JSON_LENGTH JSON_QUOTE JSON_STRING JSON_UNQUOTE"},
 		{"window function", "it needs OVER, which does not run yet",
 			"CUME_DIST DENSE_RANK LAG LEAD NTILE PERCENT_RANK RANK ROW_NUMBER"},
 		{"group window function", "windows of time do not run yet; group by FLOOR(time TO unit)",

@@ -219,6 +219,10 @@ func (p *sqlParser) expr(min int) Expr {
 				left = p.call(start, name+" DISTINCT FROM", left, right)
 				continue
 			}
+			if p.accept("JSON") {
+				left = p.isJSON(start, left, name == "IS NOT")
+				continue
+			}
 			name += " " + strings.ToUpper(p.tok().text)
 			p.pos++
 			left = p.call(start, name, left)
@@ -472,6 +476,8 @@ func (p *sqlParser) function(name string, start int) Expr {
 			panic(err)
 		}
 		return e
+	case "JSON_EXISTS", "JSON_VALUE", "JSON_QUERY", "JSON_OBJECT", "JSON_ARRAY":
+		return p.json(name, start)
 	case "EXTRACT", "TIMESTAMPADD", "TIMESTAMPDIFF":
 		unit := p.tok()
 		p.pos++

@@ -38,6 +38,7 @@ func precedence(name string) int {
 	case "NOT":
 		return precNot
 	case "=", "<>", "<", "<=", ">", ">=", "BETWEEN", "IN", "LIKE", "SIMILAR TO", "OVERLAPS", "IS DISTINCT FROM", "IS NOT DISTINCT FROM",
+		"IS JSON VALUE", "IS JSON OBJECT", "IS JSON ARRAY", "IS JSON SCALAR",
 		"IS NULL", "IS NOT NULL", "IS TRUE", "IS NOT TRUE", "IS FALSE", "IS NOT FALSE", "IS UNKNOWN", "IS NOT UNKNOWN":
 		return precCompare
 	case "+", "-", "||":
@@ -162,6 +163,8 @@ func writeCall(b *strings.Builder, c *Call, p int) {
 		write(b, args[0], precUnary)
 		k, _ := constInt(args[1])
 		b.WriteString("." + quoteName(args[0].Type().Fields[k].Name))
+	case c.Func.Group == "json" && strings.HasPrefix(name, "JSON_"):
+		writeJSONCall(b, c)
 	case c.Func.Group == "construction" && name != "ROW":
 		b.WriteString(name + "[")
 		list(args)

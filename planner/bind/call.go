@@ -26,6 +26,9 @@ func (c *exprCtx) call(e *sqlparse.Call) (expr.Expr, error) {
 		return nil, notYet(e.OrderBy[0].Span(), "ORDER BY inside a function call")
 	}
 	name = strings.ToUpper(name)
+	if x, mine, err := c.jsonFunction(e, name); mine {
+		return x, err
+	}
 	if _, ok := expr.LookupAggregate(name); ok {
 		return c.aggregate(e, name)
 	}

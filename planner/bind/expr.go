@@ -116,7 +116,7 @@ func (c *exprCtx) bind(e sqlparse.Expr) (expr.Expr, error) {
 	case *sqlparse.Collection:
 		return c.collection(e)
 	case *sqlparse.JSONCall:
-		return nil, notYet(e.Span(), "The function "+e.Name)
+		return c.jsonCall(e)
 	case *sqlparse.NamedArg:
 		return nil, withHint(errAt(e.Span(), "The arguments of the system's functions have no names"), "give them in their order, without =>")
 	case *sqlparse.DefaultArg:

@@ -170,11 +170,11 @@ func spanOf(e sqlparse.Expr) expr.Span { return span(e.Span()) }
 func (c *exprCtx) is(e *sqlparse.Is) (expr.Expr, error) {
 	name := map[sqlparse.IsTest]string{sqlparse.IsNull: "NULL", sqlparse.IsTrue: "TRUE", sqlparse.IsFalse: "FALSE", sqlparse.IsUnknown: "UNKNOWN"}[e.Test]
 	if name == "" {
-		what := map[sqlparse.IsTest]string{sqlparse.IsASet: "IS A SET", sqlparse.IsEmpty: "IS EMPTY"}[e.Test]
-		if what == "" {
-			what = "IS JSON"
+		what := map[sqlparse.IsTest]string{sqlparse.IsJSONValue: "VALUE", sqlparse.IsJSONObject: "OBJECT", sqlparse.IsJSONArray: "ARRAY", sqlparse.IsJSONScalar: "SCALAR"}[e.Test]
+		if what != "" {
+			return c.isJSON(e, what)
 		}
-		return nil, notYet(e.Span(), what)
+		return nil, notYet(e.Span(), map[sqlparse.IsTest]string{sqlparse.IsASet: "IS A SET", sqlparse.IsEmpty: "IS EMPTY"}[e.Test])
 	}
 	x, err := c.bind(e.X)
 	if err != nil {
