@@ -11,6 +11,9 @@ import (
 )
 
 // Option declares one key of a connector's, format's or catalog's WITH clause.
+//
+// A key with a part '#', as 'fields.#.kind', stands for every key with a name in that place, which may
+// have points itself.
 type Option struct {
 	Key      string
 	Required bool
@@ -73,11 +76,12 @@ func CheckOptions(what string, declared []Option, given map[string]string) error
 		o, ok := lookupOption(declared, k)
 		if !ok {
 			names := make([]string, len(declared))
+			likely := make([]string, len(declared))
 			for i, d := range declared {
-				names[i] = d.Key
+				names[i], likely[i] = d.Key, d.keyLike(k)
 			}
 			msg := fmt.Sprintf("unsupported option '%s' for %s", k, what)
-			if s := Closest(k, names); s != "" {
+			if s := Closest(k, likely); s != "" {
 				msg += fmt.Sprintf("; did you mean '%s'?", s)
 			} else {
 				msg += "; supported: '" + strings.Join(names, "', '") + "'"
@@ -102,11 +106,41 @@ func CheckOptions(what string, declared []Option, given map[string]string) error
 
 func lookupOption(declared []Option, key string) (Option, bool) {
 	for _, o := range declared {
-		if o.Key == key || o.Prefix && strings.HasPrefix(key, o.Key) && len(key) > len(o.Key) {
+		if o.Matches(key) {
 			return o, true
 		}
 	}
 	return Option{}, false
+}
+
+// Matches reports whether a key is that of the option, or one of those that it stands for.
+func (o Option) Matches(key string) bool {
+	if o.Key == key && !o.Prefix {
+		return !o.Named()
+	}
+	before, after := o.around()
+	return (o.Prefix || o.Named()) && len(key) > len(before)+len(after) && strings.HasPrefix(key, before) && strings.HasSuffix(key, after)
+}
+
+// Named reports whether the option's key has a part that stands for a name.
+func (o Option) Named() bool { return strings.Contains(o.Key, ".#.") }
+
+// around returns what stands before and after the name in a key that the option stands for.
+func (o Option) around() (before, after string) {
+	if before, after, ok := strings.Cut(o.Key, ".#."); ok {
+		return before + ".", "." + after
+	}
+	return o.Key, ""
+}
+
+// keyLike returns the key of the option, with the name that a key has there which may be meant for it.
+func (o Option) keyLike(key string) string {
+	before, after := o.around()
+	name, ok := strings.CutPrefix(key, before)
+	if i := strings.LastIndexByte(name, '.'); ok && o.Named() && i > 0 {
+		return before + name[:i] + after
+	}
+	return o.Key
 }
 
 func printable(o Option, v string) string {

@@ -78,6 +78,17 @@ func (c *completing) literal(value, more string, closed bool, kind CompletionKin
 	c.add(CompletionItem{Text: text, Kind: kind, Doc: doc})
 }
 
+// namedOption adds a key with a name in it: as far as the name, or, when that is there, whole.
+func (c *completing) namedOption(o connector.Option, closed bool, more string) {
+	before, after, _ := strings.Cut(o.Key, "#.")
+	name, ok := strings.CutPrefix(c.prefix, before)
+	if i := strings.LastIndexByte(name, '.'); ok && i > 0 {
+		c.literal(before+name[:i+1]+after, more, closed, CompleteOption, o.Doc)
+	} else if !ok && hasPrefixFold(before, c.prefix) && !closed {
+		c.add(CompletionItem{Text: "'" + before, Kind: CompleteOption, Doc: o.Doc})
+	}
+}
+
 // assignment is what comes behind a key that is to get a value.
 func (c *completing) assignment() string {
 	rest := strings.TrimLeft(c.rest, " ")
@@ -150,12 +161,16 @@ func (c *completing) declaredOptions(open int, key string, closed bool) {
 				}
 				continue
 			}
+			if o.Named() { // a name, and more behind it
+				c.namedOption(o, closed, more)
+				continue
+			}
 			c.literal(o.Key, more, closed, CompleteOption, o.Doc)
 		}
 		return
 	}
 	for _, o := range declared {
-		if o.Key != key && !(o.Prefix && strings.HasPrefix(key, o.Key)) {
+		if !o.Matches(key) {
 			continue
 		}
 		for _, v := range o.Allowed {
