@@ -20,11 +20,14 @@ import (
 	jdbccatalog "github.com/sluice-sql/sluice/catalog/jdbc"
 	memorycatalog "github.com/sluice-sql/sluice/catalog/memory"
 	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/connector/blackhole"
+	"github.com/sluice-sql/sluice/connector/datagen"
 	"github.com/sluice-sql/sluice/connector/filesystem"
 	"github.com/sluice-sql/sluice/connector/format/csv"
 	"github.com/sluice-sql/sluice/connector/format/json"
 	"github.com/sluice-sql/sluice/connector/jdbc"
 	"github.com/sluice-sql/sluice/connector/jdbc/sqlite"
+	"github.com/sluice-sql/sluice/connector/print"
 	"github.com/sluice-sql/sluice/repl"
 	"github.com/sluice-sql/sluice/session"
 )
@@ -39,7 +42,13 @@ func catalogs() []catalog.Factory {
 
 // connectors are what a table's 'connector' option can name.
 func connectors() []connector.Factory {
-	return []connector.Factory{jdbc.Connector{}, filesystem.Connector{Formats: []connector.Format{csv.Format{}, json.Format{}}}}
+	return []connector.Factory{
+		jdbc.Connector{},
+		filesystem.Connector{Formats: []connector.Format{csv.Format{}, json.Format{}}},
+		datagen.Connector{},
+		print.Connector{},
+		blackhole.Connector{},
+	}
 }
 
 func main() { os.Exit(start(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

@@ -12,7 +12,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/connector/blackhole"
+	"github.com/sluice-sql/sluice/connector/datagen"
+	"github.com/sluice-sql/sluice/connector/filesystem"
+	"github.com/sluice-sql/sluice/connector/format/csv"
+	"github.com/sluice-sql/sluice/connector/format/json"
+	"github.com/sluice-sql/sluice/connector/jdbc"
 	"github.com/sluice-sql/sluice/connector/jdbc/sqlite"
+	"github.com/sluice-sql/sluice/connector/print"
 	"github.com/sluice-sql/sluice/expr"
 	"github.com/sluice-sql/sluice/session"
 	"github.com/sluice-sql/sluice/types"
@@ -126,4 +134,73 @@ func TestOptions(t *testing.T) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", o.Key, cell(o.Values()), cell(preset), o.Scope, cell(doc))
 	}
 	check(t, "options.md", b.String())
+}
+
+// What a table of a connector can do is in the types of its tables, which only a definition opens; the page
+// says it in words.
+func TestConnectors(t *testing.T) {
+	formats := []connector.Format{csv.Format{}, json.Format{}}
+	files := filesystem.Connector{Formats: formats}
+	var b strings.Builder
+	b.WriteString("# Connectors and formats\n\nPrinted from the options that the connectors declare. `CREATE TABLE t (…) WITH ('connector' = 'filesystem', …)`\n" +
+		"names the connector of a table; a table of a jdbc catalog needs none. In a key, # stands for a name.\n" +
+		"A secret is a value that no statement and no message shows.\n")
+	section := func(name, doc string, options []connector.Option) {
+		fmt.Fprintf(&b, "\n## %s\n\n%s\n", name, doc)
+		if len(options) == 0 {
+			b.WriteString("\nIt has no options.\n")
+			return
+		}
+		b.WriteString("\n| option | default | values | what it is for |\n|---|---|---|---|\n")
+		for _, o := range options {
+			require.NotEmpty(t, o.Doc, o.Key)
+			if o.Key == "connector" { // of which the page tells at its beginning
+				continue
+			}
+			key, preset, values := o.Key, o.Default, "any"
+			if o.Prefix {
+				key += "#"
+			}
+			if len(o.Allowed) > 0 {
+				values = "`" + strings.Join(o.Allowed, "`, `") + "`"
+			}
+			if !o.Public {
+				values = "a secret"
+			}
+			switch {
+			case o.Required:
+				preset = "required"
+			case preset != "":
+				preset = "`" + preset + "`"
+			}
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", key, cell(preset), cell(values), cell(o.Doc))
+		}
+	}
+	section("datagen", datagenDoc, datagen.Connector{}.Options())
+	section("filesystem", filesystemDoc, own(files.Options(), formats))
+	b.WriteString("\nA metadata column, `f STRING METADATA FROM 'file.name'`, has what is known of the file that a row is from:\n\n| key | type | what it is |\n|---|---|---|\n")
+	for _, m := range files.Metadata() {
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", m.Key, m.Type, cell(m.Doc))
+	}
+	for _, f := range formats {
+		section("Format "+f.Identifier(), formatDoc[f.Identifier()], f.Options())
+	}
+	section("jdbc", jdbcDoc, jdbc.Connector{}.Options())
+	section("print", printDoc, print.Connector{}.Options())
+	section("blackhole", blackholeDoc, blackhole.Connector{}.Options())
+	check(t, "connectors.md", b.String())
+}
+
+// own leaves out the options of formats.
+func own(options []connector.Option, formats []connector.Format) (list []connector.Option) {
+	for _, o := range options {
+		ofFormat := false
+		for _, f := range formats {
+			ofFormat = ofFormat || strings.HasPrefix(o.Key, f.Identifier()+".")
+		}
+		if !ofFormat {
+			list = append(list, o)
+		}
+	}
+	return list
 }

@@ -17,6 +17,7 @@ import (
 	jdbccatalog "github.com/sluice-sql/sluice/catalog/jdbc"
 	memorycatalog "github.com/sluice-sql/sluice/catalog/memory"
 	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/connector/datagen"
 	jdbcconnector "github.com/sluice-sql/sluice/connector/jdbc"
 	"github.com/sluice-sql/sluice/internal/testfile"
 	"github.com/sluice-sql/sluice/session"
@@ -90,7 +91,7 @@ func newCompletionWorld(t *testing.T, options map[string]string) *world {
 		Env: &connector.Env{Clock: testNow, TempDir: t.TempDir(), StateDir: t.TempDir(),
 			Memory: connector.NewMemory(64 << 20), Files: connector.NewFiles()},
 		Catalogs:   []catalog.Factory{memorycatalog.Factory{}, jdbccatalog.Factory{}},
-		Connectors: []connector.Factory{jdbcconnector.Connector{}},
+		Connectors: []connector.Factory{jdbcconnector.Connector{}, datagen.Connector{}},
 		Options:    options,
 	})
 	require.NoError(t, err)
