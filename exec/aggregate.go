@@ -53,6 +53,10 @@ type aggCall struct {
 	sel    []uint16
 	rest   []uint32
 	number *column.Vector // groups as a column, for seen
+
+	// Where rows go: how many each value in seen has, and how many values have none.
+	counts    []int64
+	forgotten int
 }
 
 var _ operator = (*aggregate)(nil)
@@ -94,28 +98,8 @@ func newAggregate(w *worker, v *job.Vertex, spec *job.Aggregate, env *expr.Env, 
 		if call.Distinct && spec.Phase == job.Partial {
 			return nil, fmt.Errorf("%s(DISTINCT …) cannot be computed in parts", call.Func.Name)
 		}
-		c.cols = make([]*column.Vector, len(call.Args))
-		if call.Filter != nil {
-			if c.filter, err = expr.CompileFilter(call.Filter, env); err != nil {
-				return nil, err
-			}
-			if c.own, err = compile(job.Exprs(call.Args), env); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		for _, e := range call.Args {
-			at := -1
-			for i, s := range shared {
-				if expr.Equal(s, e) && !expr.Volatile(e) {
-					at = i
-				}
-			}
-			if at < 0 {
-				at = len(shared)
-				shared = append(shared, e)
-			}
-			c.shared = append(c.shared, at)
+		if shared, err = c.compile(shared, env); err != nil {
+			return nil, err
 		}
 	}
 	if a.args, err = compile(job.Exprs(shared), env); err != nil {
@@ -134,6 +118,42 @@ func newAggregate(w *worker, v *job.Vertex, spec *job.Aggregate, env *expr.Env, 
 	return a, nil
 }
 
+// compile compiles what is the call's own and adds the arguments of one without FILTER to those that calls
+// share.
+func (c *aggCall) compile(shared []expr.Expr, env *expr.Env) (_ []expr.Expr, err error) {
+	c.cols = make([]*column.Vector, len(c.call.Args))
+	if c.call.Filter != nil {
+		if c.filter, err = expr.CompileFilter(c.call.Filter, env); err == nil {
+			c.own, err = compile(job.Exprs(c.call.Args), env)
+		}
+		return shared, err
+	}
+	for _, e := range c.call.Args {
+		at := -1
+		for i, s := range shared {
+			if expr.Equal(s, e) && !expr.Volatile(e) {
+				at = i
+			}
+		}
+		if at < 0 {
+			at = len(shared)
+			shared = append(shared, e)
+		}
+		c.shared = append(c.shared, at)
+	}
+	return shared, nil
+}
+
+// remember makes the call, which is DISTINCT, keep what it sees.
+func (c *aggCall) remember(grow func(int64) error) {
+	ts := []types.Type{types.Of(types.Int).AsNotNull()}
+	for _, arg := range c.call.Args {
+		ts = append(ts, arg.Type())
+	}
+	c.seen = newGroupTable(ts, grow)
+	c.number = column.New(ts[0], 0)
+}
+
 // reset forgets all groups.
 func (a *aggregate) reset() {
 	a.table = nil
@@ -143,12 +163,7 @@ func (a *aggregate) reset() {
 	for _, c := range a.calls {
 		c.acc = c.call.NewAccumulator(false)
 		if c.call.Distinct && a.phase == job.Complete {
-			ts := []types.Type{types.Of(types.Int).AsNotNull()}
-			for _, arg := range c.call.Args {
-				ts = append(ts, arg.Type())
-			}
-			c.seen = newGroupTable(ts, a.more)
-			c.number = column.New(ts[0], 0)
+			c.remember(a.more)
 		}
 		if a.table == nil {
 			c.acc.Grow(1)
@@ -283,38 +298,44 @@ func (a *aggregate) passOn(b *column.Batch, out emit) error {
 
 // update lets the accumulator take the rows of a batch.
 func (c *aggCall) update(shared []*column.Vector, b *column.Batch, groups []uint32) error {
-	sel := b.Sel
-	if c.filter == nil {
-		for i, at := range c.shared {
-			c.cols[i] = shared[at]
-		}
-	} else {
-		if cap(c.sel) < b.N {
-			c.sel = make([]uint16, 0, max(b.N, column.DefaultRows))
-		}
-		rows, err := c.filter.Select(b, c.sel[:0])
-		if err != nil || len(rows) == 0 {
-			return err
-		}
-		if groups != nil && len(rows) < b.Rows() {
-			groups = c.subset(groups, b.Sel, rows)
-		}
-		sel = rows
-		narrowed := *b
-		narrowed.Sel = rows
-		for i, e := range c.own {
-			if c.cols[i], err = e.Eval(&narrowed); err != nil {
-				return err
-			}
-		}
+	sel, groups, any, err := c.arguments(shared, b, groups)
+	if err != nil || !any {
+		return err
 	}
 	if c.seen != nil {
-		var err error
 		if sel, groups, err = c.distinct(sel, b.N, groups); err != nil || len(sel) == 0 {
 			return err
 		}
 	}
 	return c.failed(c.acc.Update(groups, c.cols, sel, b.N))
+}
+
+// arguments finds the rows that pass the call's FILTER, with their groups, and makes c.cols its arguments.
+func (c *aggCall) arguments(shared []*column.Vector, b *column.Batch, groups []uint32) (_ []uint16, _ []uint32, any bool, err error) {
+	if c.filter == nil {
+		for i, at := range c.shared {
+			c.cols[i] = shared[at]
+		}
+		return b.Sel, groups, true, nil
+	}
+	if cap(c.sel) < b.N {
+		c.sel = make([]uint16, 0, max(b.N, column.DefaultRows))
+	}
+	rows, err := c.filter.Select(b, c.sel[:0])
+	if err != nil || len(rows) == 0 {
+		return nil, nil, false, err
+	}
+	if groups != nil && len(rows) < b.Rows() {
+		groups = c.subset(groups, b.Sel, rows)
+	}
+	narrowed := *b
+	narrowed.Sel = rows
+	for i, e := range c.own {
+		if c.cols[i], err = e.Eval(&narrowed); err != nil {
+			return nil, nil, false, err
+		}
+	}
+	return rows, groups, true, nil
 }
 
 // subset returns the groups of those of the selected rows that rows names.
@@ -336,9 +357,8 @@ func (c *aggCall) subset(groups []uint32, sel, rows []uint16) []uint32 {
 	return c.rest
 }
 
-// distinct leaves the rows whose arguments their group has not had yet. The set's key is the group and
-// the arguments.
-func (c *aggCall) distinct(sel []uint16, n int, groups []uint32) ([]uint16, []uint32, error) {
+// look numbers the rows' values among those seen, of which the key is the group and the arguments.
+func (c *aggCall) look(sel []uint16, n int, groups []uint32) ([]uint32, error) {
 	rows := n
 	if sel != nil {
 		rows = len(sel)
@@ -355,9 +375,15 @@ func (c *aggCall) distinct(sel []uint16, n int, groups []uint32) ([]uint16, []ui
 	keys = append(append(keys, c.number), c.cols...)
 	numbers := make([]uint32, rows)
 	if err := c.seen.grow(rowBytes(keys, sel, n)); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	if err := c.seen.find(keys, sel, n, numbers); err != nil {
+	return numbers, c.seen.find(keys, sel, n, numbers)
+}
+
+// distinct leaves the rows whose arguments their group has not had yet.
+func (c *aggCall) distinct(sel []uint16, n int, groups []uint32) ([]uint16, []uint32, error) {
+	numbers, err := c.look(sel, n, groups)
+	if err != nil {
 		return nil, nil, err
 	}
 	fresh := make([]uint16, len(c.seen.fresh))

@@ -28,6 +28,12 @@ func (b *builder) build() error {
 		v := &b.graph.Vertices[i]
 		switch spec := v.Spec.(type) {
 		case *job.Sink:
+			if b.job.stream != nil {
+				if err := b.streamSink(v, spec); err != nil {
+					return err
+				}
+				continue
+			}
 			e, err := b.input(v)
 			if err != nil {
 				return err
@@ -44,7 +50,7 @@ func (b *builder) build() error {
 			b.job.collect = e.receiver()
 		}
 	}
-	if len(b.job.sinks) == 0 && b.job.collect == nil {
+	if len(b.job.sinks) == 0 && b.job.collect == nil && (b.job.stream == nil || len(b.job.stream.sinks) == 0) {
 		return fmt.Errorf("the job has neither a sink nor collects rows")
 	}
 	for i, used := range b.used {
@@ -263,6 +269,9 @@ func (b *builder) stage(p *pipeline, v *job.Vertex) (*stage, int, error) {
 	case *job.Aggregate:
 		s.name, alone = "aggregation", spec.Phase != job.Partial && len(spec.Keys) == 0
 		s.make = func(w *worker) (operator, error) {
+			if spec.Phase == job.Changelog {
+				return newStreamAggregate(w, v, spec, b.envOf(v, w), b.newMemory("the aggregation"))
+			}
 			return newAggregate(w, v, spec, b.envOf(v, w), b.newMemory("the aggregation"))
 		}
 	case *job.Sort:

@@ -31,6 +31,7 @@ type world struct {
 	mu     sync.Mutex
 	tables map[string]*table
 	events []string
+	ids    []connector.JobID // of the transactions
 
 	// What is to go wrong, by the name of the call; called when it comes to it.
 	onBegin, onSeal func(ctx context.Context) error
@@ -54,6 +55,9 @@ type table struct {
 	panics  bool // reading panics instead
 	slow    time.Duration
 	read    atomic.Int64 // batches
+	feed    *feed        // of streaming tests: gives the rows instead
+	merged  [][]any      // by upserts
+	changes []types.RowKind
 }
 
 func newWorld(t testing.TB) *world {
@@ -247,6 +251,9 @@ func (t *openTable) Close() error { t.w.open.Add(-1); return nil }
 
 func (t *openTable) Source(_ context.Context, scan connector.Scan) (connector.Source, error) {
 	t.w.open.Add(1)
+	if t.feed != nil {
+		return t.feed.source(t.w), nil
+	}
 	return &source{t, scan}, nil
 }
 
@@ -342,12 +349,17 @@ type transaction struct {
 	schema types.Schema
 	insert bool
 	rows   [][]any
+	upsert *connector.Upsert // of streaming jobs
+	kinds  []types.RowKind
 }
 
 func (x *transaction) Key() string { return "test:" + x.name }
 
-func (x *transaction) Begin(ctx context.Context, _ connector.JobID) error {
+func (x *transaction) Begin(ctx context.Context, id connector.JobID) error {
 	x.w.event("begin")
+	x.w.mu.Lock()
+	x.w.ids = append(x.w.ids, id)
+	x.w.mu.Unlock()
 	if x.w.onBegin != nil {
 		return x.w.onBegin(ctx)
 	}
@@ -382,6 +394,12 @@ func (x *transaction) Commit(context.Context) (connector.Outcome, error) {
 	if t == nil {
 		t = &table{schema: x.schema}
 		x.w.tables[x.name] = t
+	}
+	if x.upsert != nil {
+		return connector.Done, t.merge(x)
+	}
+	if x.kinds != nil {
+		t.changes = append(t.changes, x.kinds...)
 	}
 	if len(x.rows) > 0 {
 		t.batches = append(t.batches, batchOf(x.schema.Types(), x.rows))
@@ -418,6 +436,15 @@ func (x *writer) Write(_ context.Context, next func() (*column.Batch, error)) er
 				}
 			}
 			x.rows = append(x.rows, r)
+		}
+		for i := range b.N {
+			if x.upsert == nil && b.Kind == nil {
+				continue
+			}
+			if b.Kind == nil {
+				return errors.New("an upsert sink got rows without kinds")
+			}
+			x.kinds = append(x.kinds, b.Kind[i])
 		}
 	}
 }

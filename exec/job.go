@@ -43,6 +43,8 @@ type Info struct {
 	Start, End time.Time // End is zero while the job runs
 	Rows       int64     // written
 	Err        string    // empty unless the job ended otherwise than FINISHED
+	Mode       job.Mode
+	Stats      Stats // the last there were, once the job has ended
 }
 
 // Stats is the progress of a job.
@@ -50,6 +52,15 @@ type Stats struct {
 	RowsRead, RowsWritten int64
 	// Waiting says what the job waits for when it is not its tasks; empty otherwise.
 	Waiting string
+
+	// Of streaming jobs: the checkpoints there were, those with nothing to write among them, and when the
+	// last was.
+	Checkpoints    int64
+	LastCheckpoint time.Time
+	// Watermark is the instant up to which all that the sources had has gone through the job, zero before
+	// there is one; FinalWatermark once they have ended. Lag is how far behind the clock that is.
+	Watermark time.Time
+	Lag       time.Duration
 }
 
 // Job is a job that was submitted. Its life:
@@ -67,6 +78,7 @@ type Job struct {
 	catalogs  *catalog.Instances
 	hooks     []hooks.JobStatusHook
 	log       *store.Log // nil: no journal
+	stream    *stream    // nil in batch mode
 	pipelines []*pipeline
 	roots     []*pipeline // those that fill a sink or the collected rows
 	sinks     []*sink
@@ -109,8 +121,16 @@ func (j *Job) Committing() bool {
 	return j.committing && !j.state.Final()
 }
 
-// Rows returns the number of rows written, as counted by the store when it was sealed.
-func (j *Job) Rows() int64 { j.mu.Lock(); defer j.mu.Unlock(); return j.rows }
+// Rows returns the number of rows written, as counted by the store when it was sealed; of a streaming job
+// those committed so far.
+func (j *Job) Rows() int64 {
+	if j.stream != nil {
+		return j.written.Load()
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.rows
+}
 
 // Stats returns the progress.
 func (j *Job) Stats() Stats {
@@ -119,16 +139,29 @@ func (j *Job) Stats() Stats {
 		s.RowsRead += r.Load()
 	}
 	j.mu.Lock()
-	defer j.mu.Unlock()
 	s.Waiting = j.waiting
+	ended := j.state.Final()
+	j.mu.Unlock()
+	if j.stream != nil {
+		j.stream.tell(&s, ended)
+	}
 	return s
+}
+
+// Mode returns the mode in which the job runs.
+func (j *Job) Mode() job.Mode {
+	if j.stream != nil {
+		return job.Streaming
+	}
+	return job.Batch
 }
 
 // Info describes the job.
 func (j *Job) Info() Info {
+	stats, rows := j.Stats(), j.Rows()
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	i := Info{ID: j.id, Name: j.name, State: j.state, Start: j.start, End: j.end, Rows: j.rows}
+	i := Info{Mode: j.Mode(), Stats: stats, ID: j.id, Name: j.name, State: j.state, Start: j.start, End: j.end, Rows: rows}
 	if j.err != nil {
 		i.Err = j.err.Error()
 	}
@@ -223,8 +256,6 @@ func (j *Job) forget() {
 
 // run is the life of the job, in a goroutine of its own.
 func (j *Job) run() {
-	defer close(j.ended)
-	defer j.rt.retire(j)
 	created, err := j.create()
 	if err == nil {
 		err = j.work()
@@ -440,6 +471,9 @@ func (j *Job) conclude(state State, e *Error) {
 	for _, h := range j.hooks {
 		err := j.guard("the end of the job", h.Close)
 		j.warn("end of job", err)
+	}
+	if j.stream != nil {
+		j.warn("end of job", j.guard("the end of the job", j.stream.close))
 	}
 	j.warn("end of job", j.guard("the end of the job", j.catalogs.Close))
 	j.mu.Lock()

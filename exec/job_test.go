@@ -400,10 +400,14 @@ func TestRefused(t *testing.T) {
 		"parallel limit": {func(p *plan) {
 			p.collect(p.vertex(&job.Limit{Count: 1}, columns(integer), 2, forward(p.scan("t", 2))))
 		}, "vertex 1 (limit) cannot run in parallel"},
-		"no input":  {func(p *plan) { p.collect(p.vertex(&job.Limit{}, columns(integer), 1)) }, "vertex 0 (limit) has 0 inputs"},
-		"streaming": {func(p *plan) { p.collectAll("t").g.Mode = job.Streaming }, "jobs in streaming mode cannot be run yet"},
-		"zone":      {func(p *plan) { p.collectAll("t").g.Zone = "Mars/Olympus" }, "unknown time zone \"Mars/Olympus\""},
-		"hook":      {func(p *plan) { p.into2("u").g.Hooks[0].Kind = "x" }, "hook of unknown kind \"x\""},
+		"no input": {func(p *plan) { p.collect(p.vertex(&job.Limit{}, columns(integer), 1)) }, "vertex 0 (limit) has 0 inputs"},
+		"streaming in parallel": {func(p *plan) {
+			p.collectAll("t").g.Mode = job.Streaming
+			p.g.Vertices[0].Parallelism = 2
+		}, "vertex 0 of a streaming job has parallelism 2"},
+		"streaming nowhere": {func(p *plan) { p.scan("t", 1); p.g.Mode = job.Streaming }, "the job has neither a sink nor collects rows"},
+		"zone":              {func(p *plan) { p.collectAll("t").g.Zone = "Mars/Olympus" }, "unknown time zone \"Mars/Olympus\""},
+		"hook":              {func(p *plan) { p.into2("u").g.Hooks[0].Kind = "x" }, "hook of unknown kind \"x\""},
 		"key types": {func(p *plan) {
 			l, r := p.scan("t", 1), p.scan("t", 1)
 			key := func(t types.Type) []job.Expr { return job.Exprs(exprs(col(0, t))) }

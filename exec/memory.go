@@ -31,6 +31,14 @@ func (m *memory) hold(size int64) error {
 	return nil
 }
 
+// fit gives back what is held beyond size, but for a little.
+func (m *memory) fit(size int64) {
+	if more := m.held - size - reserveStep; m.budget != nil && more > reserveStep {
+		_ = m.budget.Reserve(-more) // giving back cannot fail
+		m.held -= more
+	}
+}
+
 // free gives everything back.
 func (m *memory) free() {
 	if m.budget != nil && m.held > 0 {

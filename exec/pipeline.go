@@ -23,7 +23,8 @@ type pipeline struct {
 	stages      []*stage // an input stands before what it feeds
 	leaves      []*leafNode
 	builds      []*joinTable // must be ready before a leaf is read
-	out         *edge        // nil when the last stage keeps what it gets
+	out         *edge        // nil when the last stage keeps what it gets, or top takes it
+	top         emit         // takes what the last stage hands on; nil: out does
 	keys        []int        // columns that an edge by hash hashes
 	workers     []*worker
 
@@ -172,6 +173,7 @@ type worker struct {
 
 	ops      []operator // by stage; nil for a union
 	outs     []emit     // where a stage hands its rows
+	top      emit       // where the last does
 	pending  []int      // inputs that have not ended, by stage
 	finished []bool
 	current  *stage // last entered, for errors
@@ -191,6 +193,9 @@ func (p *pipeline) build() error {
 		n := len(p.stages)
 		w.ops, w.outs, w.pending, w.finished = make([]operator, n), make([]emit, n), make([]int, n), make([]bool, n)
 		top := emit(func(*column.Batch) error { return nil })
+		if p.top != nil {
+			top = p.top
+		}
 		if p.out != nil {
 			lanes := p.out.lanes
 			if p.out.order != nil {
@@ -199,6 +204,7 @@ func (p *pipeline) build() error {
 			w.end = newSender(w, p.out, lanes, p.keys)
 			top = w.end.emit
 		}
+		w.top = top
 		for i := n - 1; i >= 0; i-- {
 			s := p.stages[i]
 			w.pending[i] = s.inputs
@@ -221,6 +227,14 @@ func (p *pipeline) build() error {
 		p.workers = append(p.workers, w)
 	}
 	return nil
+}
+
+// into returns the way of a leaf's rows.
+func (w *worker) into(l *leafNode) emit {
+	if l.next == nil {
+		return w.top
+	}
+	return w.enter(l.next)
 }
 
 // enter returns the way into a stage.
@@ -309,12 +323,8 @@ func (w *worker) run() error {
 			break
 		}
 		l := w.p.leaves[i]
-		push := emit(func(b *column.Batch) error { return w.end.emit(b) })
-		if l.next != nil {
-			push = w.enter(l.next)
-		}
 		w.current = nil
-		if err := w.ended(m(w, push)); err != nil && !(l.stopped.Load() && isLeafError(err)) {
+		if err := w.ended(m(w, w.into(l))); err != nil && !(l.stopped.Load() && isLeafError(err)) {
 			return err
 		}
 		if w.end != nil {

@@ -94,7 +94,7 @@ func (r *Runtime) swept(ctx context.Context, name string) error {
 // commit is in doubt or whose journal cannot be read.
 func (r *Runtime) decide(id connector.JobID) catalog.Decision {
 	for _, j := range r.live() {
-		if j.id == id && !j.State().Final() {
+		if j.owns(id) && !j.State().Final() {
 			return catalog.Keep
 		}
 	}

@@ -26,6 +26,12 @@ type Runtime struct {
 	// Store is the journal; nil: none is kept.
 	Store *store.Store
 
+	// Ended is called when a job has ended, in whatever state, before its Wait returns; nil: nobody is
+	// told. It must not wait for the job.
+	Ended func(*Job)
+
+	ticker func(time.Duration) (tick <-chan time.Time, stop func()) // of checkpoints; nil: the clock's; tests have one
+
 	limits laneLimits // of edges; zero: the usual
 	poison bool       // fill what nobody may read any more with rubbish; tests do
 
@@ -61,9 +67,6 @@ func (r *Runtime) Submit(ctx context.Context, encoded []byte) (*Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	if g.Mode != job.Batch {
-		return nil, fmt.Errorf("jobs in %s mode cannot be run yet; SET 'execution.runtime-mode' = 'batch'", g.Mode)
-	}
 	zone, err := parseZone(g.Zone)
 	if err != nil {
 		return nil, err
@@ -80,10 +83,15 @@ func (r *Runtime) Submit(ctx context.Context, encoded []byte) (*Job, error) {
 	if r.Registry != nil && r.Registry.Env != nil {
 		b.memory = r.Registry.Env.Memory
 	}
+	open := j.open
+	if g.Mode == job.Streaming {
+		j.stream = &stream{job: j, stop: make(chan struct{})}
+		open = j.stream.prepare
+	}
 	if err := j.guard("the job graph", b.build); err != nil {
 		return nil, err
 	}
-	if err := j.open(ctx); err != nil {
+	if err := open(ctx); err != nil {
 		return nil, errors.Join(err, j.discard())
 	}
 	r.mu.Lock()
@@ -95,6 +103,15 @@ func (r *Runtime) Submit(ctx context.Context, encoded []byte) (*Job, error) {
 	r.wg.Add(1)
 	go func() {
 		defer r.wg.Done()
+		defer close(j.ended)
+		if r.Ended != nil {
+			defer r.Ended(j)
+		}
+		defer r.retire(j)
+		if j.stream != nil {
+			j.stream.run()
+			return
+		}
 		j.run()
 	}()
 	return j, nil
@@ -132,6 +149,9 @@ func (j *Job) open(ctx context.Context) error {
 // discard frees what a job that never ran holds.
 func (j *Job) discard() error {
 	var errs []error
+	if j.stream != nil {
+		errs = append(errs, j.stream.discard())
+	}
 	for _, h := range j.hooks {
 		errs = append(errs, h.Close())
 	}
@@ -153,6 +173,16 @@ func (r *Runtime) Jobs() []Info {
 		}
 	}
 	return infos
+}
+
+// Job returns a job that has not ended.
+func (r *Runtime) Job(id connector.JobID) (*Job, bool) {
+	for _, j := range r.live() {
+		if j.id == id {
+			return j, true
+		}
+	}
+	return nil, false
 }
 
 // live returns the jobs that have not ended.
@@ -192,6 +222,15 @@ func (r *Runtime) Close() error {
 	r.endRecoveries()
 	r.wg.Wait()
 	return nil
+}
+
+// every returns a channel that ticks so often, and what ends that.
+func (r *Runtime) every(d time.Duration) (<-chan time.Time, func()) {
+	if r.ticker != nil {
+		return r.ticker(d)
+	}
+	t := time.NewTicker(d)
+	return t.C, t.Stop
 }
 
 func (r *Runtime) now() time.Time {

@@ -87,7 +87,7 @@ func (s *sink) next(ctx context.Context) (*column.Batch, error) {
 			continue
 		}
 		if row := b.Cols[c].FirstNull(); row >= 0 {
-			s.err = s.nullError(row, c)
+			s.err = notNullError(s.spec, s.seen+int64(row)+1, c)
 			return nil, s.err
 		}
 	}
@@ -96,10 +96,11 @@ func (s *sink) next(ctx context.Context) (*column.Batch, error) {
 	return b, nil
 }
 
-func (s *sink) nullError(row, c int) error {
-	e := &Error{Table: s.spec.Table.String(), Row: s.seen + int64(row) + 1}
-	if c < len(s.spec.Names) {
-		e.Column = s.spec.Names[c]
+// notNullError says that a row, counted from 1, has NULL in column c, where that may not be.
+func notNullError(spec *job.Sink, row int64, c int) error {
+	e := &Error{Table: spec.Table.String(), Row: row}
+	if c < len(spec.Names) {
+		e.Column = spec.Names[c]
 	}
 	e.Msg = fmt.Sprintf("column %s of table %s is NOT NULL, but row %d has NULL", connector.QuoteName(e.Column), e.Table, e.Row)
 	return e

@@ -441,7 +441,9 @@ func (s *sumFloats[T]) Retract(groups []uint32, args []*column.Vector, sel []uin
 		if i := r.Row(k); valid.Get(i) {
 			g := groupOf(groups, k)
 			s.sums[g] -= float64(x[i])
-			s.n[g]--
+			if s.n[g]--; s.n[g] == 0 {
+				s.sums[g] = 0 // not what rounding has left of it
+			}
 		}
 	}
 	return nil
