@@ -60,6 +60,7 @@ type Plan struct {
 	bounded bool
 	bound   plan.Node // as the statement says it
 	root    plan.Node // as it will run
+	pruned  plan.Node // of a streaming job: as the statement says it, less what nobody needs
 	target  *lower.Target
 	header  lower.Header
 	// catalogs gives Graph the properties of the catalogs named.
@@ -183,20 +184,14 @@ func newPlan(ctx context.Context, env *Env, b *bind.Binder, bound plan.Node, nam
 		Parallelism: max(o.Parallelism, 1), BatchRows: o.BatchRows,
 	}}
 	if p.Mode() == job.Streaming {
-		if err := repeatable(bound); err != nil {
-			return nil, err
-		}
+		return p, p.stream(ctx, env)
 	}
 	var err error
 	switch {
-	case !o.Optimize && (b.Computes() || p.Mode() == job.Streaming):
-		// A computed column that is not read must not fail, and what a query changes must be the same.
-		p.root = optimize.Prune(bound)
-	case !o.Optimize:
-	case p.Mode() == job.Streaming:
-		p.root, err = optimize.OptimizeStream(ctx, bound, env.Expr)
-	default:
+	case o.Optimize:
 		p.root, err = optimize.Optimize(ctx, bound, env.Expr)
+	case b.Computes():
+		p.root = optimize.Prune(bound) // a computed column that is not read must not fail
 	}
 	return p, err
 }
@@ -210,7 +205,7 @@ func writePlan(ctx context.Context, env *Env, b *bind.Binder, w *bind.Write, kin
 	p.Target, p.Table, p.Check, p.Exists = w.Target, w.Table, w.Check, w.Exists
 	p.target = &lower.Target{Kind: kind, ID: w.Target, Table: w.Table, StoreKey: w.StoreKey, Purpose: purpose, Columns: w.Columns, NotNull: w.NotNull}
 	if p.Mode() == job.Streaming && !p.Exists {
-		err = writeChanges(w, p.target, at)
+		err = writeChanges(p.pruned, w, p.target, at)
 	}
 	return p, err
 }

@@ -4,10 +4,8 @@ import (
 	"strings"
 
 	"github.com/sluice-sql/sluice/connector"
-	"github.com/sluice-sql/sluice/expr"
 	"github.com/sluice-sql/sluice/planner/bind"
 	"github.com/sluice-sql/sluice/planner/lower"
-	"github.com/sluice-sql/sluice/planner/optimize"
 	"github.com/sluice-sql/sluice/planner/plan"
 	"github.com/sluice-sql/sluice/sqlparse"
 )
@@ -21,12 +19,11 @@ import (
 //   - rows that are updated or deleted need a target that replaces rows by its PRIMARY KEY, which must be the
 //     upsert key of the query.
 //
-// What the query is like does not depend on the optimiser: only the columns that are not needed are gone.
-func writeChanges(w *bind.Write, t *lower.Target, at sqlparse.Span) error {
+// The query, root, is as the statement says it: what it is like does not depend on the optimiser.
+func writeChanges(root plan.Node, w *bind.Write, t *lower.Target, at sqlparse.Span) error {
 	if t.Changelog = w.Changes; w.Changes {
 		return nil
 	}
-	root := optimize.Prune(w.Node)
 	changes := plan.Changelog(root, false)
 	c := changes[root]
 	if c.Mode.InsertOnly() {
@@ -47,22 +44,6 @@ func writeChanges(w *bind.Write, t *lower.Target, at sqlparse.Span) error {
 	}
 	t.Upsert = key
 	return nil
-}
-
-// repeatable refuses a streaming query in which what is random decides about rows that are taken back. What
-// stands in the text of a view has no place in the statement: the error is at its beginning.
-func repeatable(bound plan.Node) error {
-	root := optimize.Prune(bound)
-	e := plan.Unrepeatable(root, plan.Changelog(root, true))
-	if e == nil {
-		return nil
-	}
-	at := sqlparse.Span{}
-	if s := e.Span(); s.Source == 0 {
-		at = sqlparse.Span{Start: int(s.Start), End: int(s.End)}
-	}
-	return &sqlparse.Error{Span: at, Hint: "use it before the rows are grouped, or only for columns that nothing is filtered or grouped by",
-		Msg: "'" + expr.String(e) + "' has another value each time, and rows that are updated are taken back by their values, which is not supported in streaming mode"}
 }
 
 const noKey = "the rows of the query have no upsert key by which they could be replaced: GROUP BY gives one, UNION ALL and leaving out its columns take it away"

@@ -1,39 +1,47 @@
 package plan
 
-import (
-	"slices"
+import "github.com/sluice-sql/sluice/expr"
 
-	"github.com/sluice-sql/sluice/expr"
-)
-
-// Unrepeatable returns an expression of a streaming plan that cannot do right by rows that are taken back, or
-// nil: it is volatile, or has the value of one that is, and has another value for the row that goes than it
-// had for that row when it came. A filter would let only one of the two pass, and a grouping would take away
-// what was never there. A projection may be volatile if neither is above it: who finds rows by their key does
-// not mind. Changes are those of [Changelog].
+// Unrepeatable returns the volatile expression of a streaming plan that cannot do right by rows that are taken
+// back, or nil: it has another value for the row that goes than it had for that row when it came. A filter would
+// let only one of the two pass, and a grouping would take away what was never there. A projection may be volatile
+// if neither uses its value: who finds rows by their key does not mind. Changes are those of [Changelog].
 func Unrepeatable(root Node, changes map[Node]Changes) expr.Expr {
 	var found expr.Expr
-	// unstable says which columns have another value when a row is taken back.
-	var unstable func(n Node) []bool
-	unstable = func(n Node) []bool {
-		out := make([]bool, Width(n))
-		var in []bool
+	// unstable gives, of each column that has another value when a row is taken back, the expression at fault.
+	var unstable func(n Node) []expr.Expr
+	unstable = func(n Node) []expr.Expr {
+		out := make([]expr.Expr, Width(n))
+		var in []expr.Expr
 		for _, c := range n.Children() {
 			in = unstable(c)
-			if len(in) == len(out) {
-				for i := range in {
-					out[i] = out[i] || in[i]
+			for i := range min(len(in), len(out)) {
+				if out[i] == nil {
+					out[i] = in[i]
 				}
 			}
 		}
-		bad := func(e expr.Expr) bool {
-			return e != nil && !changes[n.Children()[0]].Mode.InsertOnly() &&
-				(expr.Volatile(e) || slices.ContainsFunc(expr.Columns(e), func(c int) bool { return in[c] }))
+		fault := func(e expr.Expr) (at expr.Expr) {
+			if e == nil || changes[n.Children()[0]].Mode.InsertOnly() {
+				return nil
+			}
+			expr.Walk(e, func(e expr.Expr) bool {
+				switch e := e.(type) {
+				case *expr.Column:
+					at = in[e.Index]
+				case *expr.Call:
+					if e.Func.Volatile {
+						at = e
+					}
+				}
+				return at == nil
+			})
+			return at
 		}
 		decides := func(es ...expr.Expr) {
 			for _, e := range es {
-				if found == nil && bad(e) {
-					found = e
+				if found == nil {
+					found = fault(e)
 				}
 			}
 		}
@@ -41,16 +49,17 @@ func Unrepeatable(root Node, changes map[Node]Changes) expr.Expr {
 		case *Filter:
 			decides(n.Condition)
 		case *Project:
+			clear(out)
 			for i, e := range n.Exprs {
-				out[i] = bad(e)
+				out[i] = fault(e)
 			}
 		case *Aggregate:
+			clear(out)
 			decides(n.Keys...)
 			for _, c := range n.Aggs {
 				decides(c.Args...)
 				decides(c.Filter)
 			}
-			clear(out)
 		}
 		return out
 	}
