@@ -337,7 +337,7 @@ func NewCall(name string, args []Expr, at Span) (Expr, error) {
 		return NewLiteral(result, nil, at), nil
 	}
 	c := &Call{Func: f, Args: make([]Expr, len(args)), T: result, At: at}
-	nullable := f.Nulls == NullsMade
+	nullable := f.Nulls == NullsMade && (f.NeverNull == nil || !f.NeverNull(args))
 	for i, a := range args {
 		c.Args[i] = implicit(a, params[i])
 		nullable = nullable || a.Type().Nullable()

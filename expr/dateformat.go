@@ -20,7 +20,12 @@ type formatField struct {
 	text   string
 }
 
-func compileFormat(s string) (dateFormat, error) {
+// compileFormat reads a format; zoned allows X, the offset from UTC.
+func compileFormat(s string, zoned bool) (dateFormat, error) {
+	letters, hint := "yuMLdDEaHhkKmsSQw", "use y M d D E a H h k K m s S Q w, and quotes around text"
+	if zoned {
+		letters, hint = letters+"X", "use y M d D E a H h k K m s S Q w X, and quotes around text"
+	}
 	var f dateFormat
 	literal := func(t string) {
 		if n := len(f); n > 0 && f[n-1].letter == 0 {
@@ -48,9 +53,8 @@ func compileFormat(s string) (dateFormat, error) {
 			for i+n < len(s) && s[i+n] == c {
 				n++
 			}
-			if !strings.ContainsRune("yuMLdDEaHhkKmsSQw", rune(c)) {
-				return nil, failure(fmt.Sprintf("format '%s': the letter %c is not supported", s, c),
-					"use y M d D E a H h k K m s S Q w, and quotes around text")
+			if !strings.ContainsRune(letters, rune(c)) || c == 'X' && n > 3 {
+				return nil, failure(fmt.Sprintf("format '%s': the letter %c is not supported", s, c), hint)
 			}
 			if c == 'u' {
 				c = 'y'
@@ -146,6 +150,22 @@ func named(dst []byte, number func(n, width int) []byte, n, count int, name stri
 
 // parse reads a text in full. It reports false when the text does not fit or names no real moment.
 func (f dateFormat) parse(s string) (days int32, nanos int64, ok bool) {
+	m, ok := f.begin(s)
+	return m.days, m.nanos, ok && m.rest == ""
+}
+
+// parsed is what a format reads: a day and the nanoseconds in it, the offset from UTC in seconds if the format has
+// one, and what follows in the text.
+type parsed struct {
+	days   int32
+	nanos  int64
+	zoned  bool
+	offset int
+	rest   string
+}
+
+// begin reads what a text begins with.
+func (f dateFormat) begin(s string) (p parsed, ok bool) {
 	y, m, d, doy := 1970, 1, 1, 0
 	hour, minute, second, frac := 0, 0, 0, 0
 	pm, twelve := -1, false
@@ -153,7 +173,7 @@ func (f dateFormat) parse(s string) (days int32, nanos int64, ok bool) {
 		if x.letter == 0 {
 			rest, found := strings.CutPrefix(s, x.text)
 			if !found {
-				return 0, 0, false
+				return parsed{}, false
 			}
 			s = rest
 			continue
@@ -162,23 +182,30 @@ func (f dateFormat) parse(s string) (days int32, nanos int64, ok bool) {
 		case x.letter == 'E':
 			n := cutName(s, x.count, 7, func(i int) string { return time.Weekday(i).String() })
 			if n.size == 0 {
-				return 0, 0, false
+				return parsed{}, false
 			}
 			s = s[n.size:]
 			continue
 		case x.letter == 'M' && x.count >= 3:
 			n := cutName(s, x.count, 12, func(i int) string { return time.Month(i + 1).String() })
 			if n.size == 0 {
-				return 0, 0, false
+				return parsed{}, false
 			}
 			m, s = n.index+1, s[n.size:]
 			continue
 		case x.letter == 'a':
 			if len(s) < 2 || (s[0]|0x20 != 'a' && s[0]|0x20 != 'p') || s[1]|0x20 != 'm' {
-				return 0, 0, false
+				return parsed{}, false
 			}
 			pm = b2i(s[0]|0x20 == 'p')
 			s = s[2:]
+			continue
+		case x.letter == 'X':
+			offset, n := cutOffset(s, x.count)
+			if n == 0 {
+				return parsed{}, false
+			}
+			p.offset, p.zoned, s = offset, true, s[n:]
 			continue
 		}
 		// A number: of exactly its count where another number follows at once, else as long as it goes.
@@ -191,11 +218,11 @@ func (f dateFormat) parse(s string) (days int32, nanos int64, ok bool) {
 			n++
 		}
 		if n == 0 || n < x.count && x.letter != 'S' || x.letter == 'S' && n < x.count {
-			return 0, 0, false
+			return parsed{}, false
 		}
 		v, err := strconv.Atoi(s[:n])
 		if err != nil {
-			return 0, 0, false
+			return parsed{}, false
 		}
 		digits := s[:n]
 		s = s[n:]
@@ -221,7 +248,7 @@ func (f dateFormat) parse(s string) (days int32, nanos int64, ok bool) {
 				v = 0
 			}
 			if v > 11 {
-				return 0, 0, false
+				return parsed{}, false
 			}
 			hour, twelve = v, true
 		case 'm':
@@ -238,17 +265,54 @@ func (f dateFormat) parse(s string) (days int32, nanos int64, ok bool) {
 	if twelve && pm == 1 {
 		hour += 12
 	}
-	if s != "" || y < 1 || y > 9999 || m < 1 || m > 12 || d < 1 || d > types.DaysInMonth(y, m) || hour > 23 || minute > 59 || second > 59 {
-		return 0, 0, false
+	if y < 1 || y > 9999 || m < 1 || m > 12 || d < 1 || d > types.DaysInMonth(y, m) || hour > 23 || minute > 59 || second > 59 {
+		return parsed{}, false
 	}
-	days = types.DaysFromCivil(y, m, d)
+	days := types.DaysFromCivil(y, m, d)
 	if doy > 0 {
 		days = types.DaysFromCivil(y, 1, 1) + int32(doy) - 1
 		if last := types.DaysFromCivil(y, 12, 31); days > last {
-			return 0, 0, false
+			return parsed{}, false
 		}
 	}
-	return days, int64(hour)*3_600_000_000_000 + int64(minute)*60_000_000_000 + int64(second)*1_000_000_000 + int64(frac), true
+	p.days, p.rest = days, s
+	p.nanos = int64(hour)*3_600_000_000_000 + int64(minute)*60_000_000_000 + int64(second)*1_000_000_000 + int64(frac)
+	return p, true
+}
+
+// cutOffset reads an offset from UTC as X (+08), XX (+0800) or XXX (+08:00) write it, or Z, and returns the seconds
+// and how long it is; 0 when there is none.
+func cutOffset(s string, count int) (seconds, size int) {
+	if strings.HasPrefix(s, "Z") {
+		return 0, 1
+	}
+	form := []string{"+hh", "+hhmm", "+hh:mm"}[count-1]
+	if len(s) < len(form) || s[0] != '+' && s[0] != '-' {
+		return 0, 0
+	}
+	hours, minutes := 0, 0
+	for i := 1; i < len(form); i++ {
+		switch digit := int(s[i]) - '0'; {
+		case form[i] == ':':
+			if s[i] != ':' {
+				return 0, 0
+			}
+		case digit < 0 || digit > 9:
+			return 0, 0
+		case form[i] == 'h':
+			hours = hours*10 + digit
+		default:
+			minutes = minutes*10 + digit
+		}
+	}
+	if hours > 23 || minutes > 59 {
+		return 0, 0
+	}
+	seconds = hours*3600 + minutes*60
+	if s[0] == '-' {
+		seconds = -seconds
+	}
+	return seconds, len(form)
 }
 
 type foundName struct{ index, size int }

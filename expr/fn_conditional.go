@@ -24,16 +24,34 @@ func conditionalFunctions() []Function {
 			Kernel: func(c *Call, _ *Env) (Step, error) { return extremeStep(c, op), nil },
 		}
 	}
-	check := func(name, doc, example, result string, test func([]byte) bool) Function {
+	// check makes a test of texts, which is FALSE for NULL; number says what it is of numbers.
+	check := func(name, doc, example, result string, test func([]byte) bool, number func(types.Type) bool) Function {
 		return Function{
 			Name: name, Group: "conditional", Syntax: name + "(string)", Doc: doc, Example: example, Result: result,
-			Min: 1, Max: 1, Bind: takes(returns(types.Of(types.Boolean)), text), Total: true,
-			Kernel: func(*Call, *Env) (Step, error) {
+			Min: 1, Max: 1, Nulls: NullsOwn,
+			Bind: takes(returns(types.Of(types.Boolean).AsNotNull()), func(t types.Type) (types.Type, bool) {
+				if t.IsNumeric() {
+					return t, true
+				}
+				return text(t)
+			}),
+			Kernel: func(c *Call, _ *Env) (Step, error) {
+				t := c.Args[0].Type()
+				if t.IsNumeric() {
+					is := number(t)
+					return func(r Rows, args []Arg, out *column.Vector) error {
+						for k, n := 0, r.Count(); k < n; k++ {
+							i := r.Row(k)
+							out.Bool[i] = is && !args[0].null(i)
+						}
+						return nil
+					}, nil
+				}
 				return func(r Rows, args []Arg, out *column.Vector) error {
 					x := args[0]
 					for k, n := 0, r.Count(); k < n; k++ {
 						i := r.Row(k)
-						out.Bool[i] = test(x.Value(x.At(i)))
+						out.Bool[i] = !x.null(i) && test(x.text(i))
 					}
 					return nil
 				}, nil
@@ -88,16 +106,16 @@ func conditionalFunctions() []Function {
 		},
 		extreme("GREATEST", "The greatest value, NaN above all other numbers; NULL when one is NULL.", "GREATEST(3, 9, 4)", "9", opGT),
 		extreme("LEAST", "The least value, NaN above all other numbers; NULL when one is NULL.", "LEAST('pear', 'apple')", "apple", opLT),
-		check("IS_ALPHA", "TRUE when every character is a letter.", "IS_ALPHA('abc')", "TRUE", func(b []byte) bool {
+		check("IS_ALPHA", "TRUE when every character is a letter; FALSE for NULL.", "IS_ALPHA('abc')", "TRUE", func(b []byte) bool {
 			return everyRune(b, unicode.IsLetter)
-		}),
-		check("IS_DIGIT", "TRUE when every character is a digit.", "IS_DIGIT('12a')", "FALSE", func(b []byte) bool {
+		}, func(types.Type) bool { return false }),
+		check("IS_DIGIT", "TRUE when every character is a digit; FALSE for NULL.", "IS_DIGIT('12a')", "FALSE", func(b []byte) bool {
 			return everyRune(b, unicode.IsDigit)
-		}),
-		check("IS_DECIMAL", "TRUE when the text reads as a number.", "IS_DECIMAL('-1.5')", "TRUE", func(b []byte) bool {
+		}, types.Type.IsInteger),
+		check("IS_DECIMAL", "TRUE when the text reads as a number; FALSE for NULL.", "IS_DECIMAL('-1.5')", "TRUE", func(b []byte) bool {
 			_, ok := types.DecimalTypeOf(b)
 			return ok
-		}),
+		}, func(types.Type) bool { return true }),
 	}
 }
 

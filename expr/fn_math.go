@@ -52,9 +52,15 @@ func mathFunctions() []Function {
 	}
 	return []Function{
 		{
-			Name: "ABS", Group: "arithmetic", Syntax: "ABS(number)", Doc: "The value without its sign.", Example: "ABS(-1.50)", Result: "1.50",
-			Min: 1, Max: 1, Fallible: true, Bind: takes(sameAs(0), numeric),
-			MayFail: func(c *Call) bool { return c.T.IsInteger() },
+			Name: "ABS", Group: "arithmetic", Syntax: "ABS(number)", Doc: "The value, which may be an interval, without its sign.", Example: "ABS(-1.50)", Result: "1.50",
+			Min: 1, Max: 1, Fallible: true,
+			Bind: takes(sameAs(0), func(t types.Type) (types.Type, bool) {
+				if t.IsInterval() {
+					return t, true
+				}
+				return numeric(t)
+			}),
+			MayFail: func(c *Call) bool { return c.T.IsInteger() || c.T.IsInterval() },
 			Kernel: func(c *Call, _ *Env) (Step, error) {
 				neg := negateStep(c.T)
 				return bySign(c.T, nil, neg), nil
@@ -526,16 +532,61 @@ func spanWord(s Span) uint64 { return uint64(s.Source)<<48 ^ uint64(s.Start)<<20
 
 // randomOf returns the source of a call's random numbers: one for the call, seeded by its seed argument if
 // that is constant, else one for each row's seed.
-func randomOf(c *Call, arg int, seeded bool, env *Env) func(a []Arg, i int) *rand.Rand {
+func randomOf(c *Call, arg int, seeded bool, env *Env) func(a []Arg, i int) randomSource {
 	if !seeded {
 		src := rand.New(rand.NewPCG(env.Seed, spanWord(c.At)))
-		return func([]Arg, int) *rand.Rand { return src }
+		return func([]Arg, int) randomSource { return src }
 	}
 	if n, ok := constInt(c.Args[arg]); ok {
-		src := rand.New(rand.NewPCG(uint64(n), 0))
-		return func([]Arg, int) *rand.Rand { return src }
+		src := newSeededRandom(n)
+		return func([]Arg, int) randomSource { return src }
 	}
-	return func(a []Arg, i int) *rand.Rand { return rand.New(rand.NewPCG(uint64(a[arg].int(i)), 0)) }
+	return func(a []Arg, i int) randomSource { return newSeededRandom(a[arg].int(i)) }
+}
+
+// randomSource gives random numbers.
+type randomSource interface {
+	Float64() float64
+	Int64N(bound int64) int64
+}
+
+// seededRandom gives the numbers that Flink gives for a seed, which are those of a linear congruential generator
+// of 48 bits.
+type seededRandom struct{ state uint64 }
+
+const (
+	seededMultiplier = 0x5DEECE66D
+	seededMask       = 1<<48 - 1
+)
+
+func newSeededRandom(seed int64) *seededRandom {
+	return &seededRandom{(uint64(seed) ^ seededMultiplier) & seededMask}
+}
+
+func (r *seededRandom) next(bits uint) int32 {
+	r.state = (r.state*seededMultiplier + 0xB) & seededMask
+	return int32(r.state >> (48 - bits))
+}
+
+// Float64 returns a number from 0 to below 1.
+func (r *seededRandom) Float64() float64 {
+	hi := int64(r.next(26)) << 27
+	return float64(hi+int64(r.next(27))) / (1 << 53)
+}
+
+// Int64N returns an integer from 0 to below a bound of up to 31 bits.
+func (r *seededRandom) Int64N(bound int64) int64 {
+	n := r.next(31)
+	if bound&(bound-1) == 0 {
+		return bound * int64(n) >> 31
+	}
+	for {
+		v := n % int32(bound)
+		if n-v+int32(bound-1) >= 0 { // else n is of the last numbers, too few for every remainder
+			return int64(v)
+		}
+		n = r.next(31)
+	}
 }
 
 func appendUUID(dst []byte, hi, lo uint64) []byte {

@@ -2,7 +2,6 @@ package expr
 
 import (
 	"regexp"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -86,7 +85,7 @@ func patternFunctions() []Function {
 		},
 		{
 			Name: "REGEXP_REPLACE", Group: "string", Syntax: "REGEXP_REPLACE(string, regex, replacement)",
-			Doc:     "The text with every match of the regular expression replaced; $1 in the replacement is the first group, $0 the match.",
+			Doc:     "The text with every match of the regular expression replaced by the text of the replacement as it is.",
 			Example: "REGEXP_REPLACE('foobar', 'oo|ar', '')", Result: "fb", Min: 3, Max: 3, Fallible: true, MayFail: regexMayFail, Bind: takes(returns(str), text),
 			Kernel: func(c *Call, _ *Env) (Step, error) {
 				re, err := regexOf(c, 1)
@@ -98,7 +97,7 @@ func patternFunctions() []Function {
 					if err != nil {
 						return nil, err
 					}
-					return replaceRegex(dst, re, a[0].text(i), a[2].text(i))
+					return replaceRegex(dst, re, a[0].text(i), a[2].text(i)), nil
 				}), nil
 			},
 		},
@@ -278,7 +277,7 @@ func regexMayFail(c *Call) bool {
 		return true
 	}
 	_, err := compileRegex([]byte(s))
-	return err != nil || c.Func.Name == "REGEXP_REPLACE"
+	return err != nil
 }
 
 // regexOf returns the compiled regular expression of a row: compiled once when it is constant, else when
@@ -313,52 +312,12 @@ func compileRegex(b []byte) (*regexp.Regexp, error) {
 	return re, nil
 }
 
-// replaceRegex replaces every match. In the replacement $n is a group, ${name} a named one, and \ takes
-// the next character as it is; a group number takes as many digits as make an existing group.
-func replaceRegex(dst []byte, re *regexp.Regexp, x, repl []byte) ([]byte, error) {
+// replaceRegex replaces every match.
+func replaceRegex(dst []byte, re *regexp.Regexp, x, repl []byte) []byte {
 	last := 0
-	for _, m := range re.FindAllSubmatchIndex(x, -1) {
-		dst = append(dst, x[last:m[0]]...)
-		var err error
-		if dst, err = expandRegex(dst, re, x, repl, m); err != nil {
-			return nil, err
-		}
+	for _, m := range re.FindAllIndex(x, -1) {
+		dst = append(append(dst, x[last:m[0]]...), repl...)
 		last = m[1]
 	}
-	return append(dst, x[last:]...), nil
-}
-
-func expandRegex(dst []byte, re *regexp.Regexp, x, repl []byte, m []int) ([]byte, error) {
-	for i := 0; i < len(repl); i++ {
-		switch c := repl[i]; {
-		case c == '\\' && i+1 < len(repl):
-			i++
-			dst = append(dst, repl[i])
-		case c == '$':
-			rest := repl[i+1:]
-			group, used := -1, 0
-			if name, _, ok := strings.Cut(strings.TrimPrefix(string(rest), "{"), "}"); ok && len(rest) > 0 && rest[0] == '{' {
-				group, used = re.SubexpIndex(name), len(name)+2
-			} else {
-				for used < len(rest) && '0' <= rest[used] && rest[used] <= '9' {
-					n, _ := strconv.Atoi(string(rest[:used+1]))
-					if n > re.NumSubexp() {
-						break
-					}
-					group = n
-					used++
-				}
-			}
-			if group < 0 {
-				return nil, failure("replacement '"+shorten(repl)+"' names a group that the regular expression does not have", `write \$ for a dollar sign`)
-			}
-			if m[2*group] >= 0 {
-				dst = append(dst, x[m[2*group]:m[2*group+1]]...)
-			}
-			i += used
-		default:
-			dst = append(dst, c)
-		}
-	}
-	return dst, nil
+	return append(dst, x[last:]...)
 }

@@ -98,6 +98,10 @@ func splitFunctions() []Function {
 						b.put(one[0], 0, one[1], 0)
 					}
 					x, from := a[0].text(i), 0
+					if len(x) == 0 {
+						out.EndRow()
+						return nil
+					}
 					for _, m := range entry.FindAllIndex(x, -1) {
 						put(x[from:m[0]])
 						from = m[1]

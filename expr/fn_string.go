@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"fmt"
+	"math"
 	"net/url"
 	"strings"
 	"unicode"
@@ -33,13 +34,25 @@ func stringFunctions() []Function {
 	substring := func(name, syntax, doc, example, result string, hidden bool) Function {
 		return Function{
 			Name: name, Group: "string", Syntax: syntax, Doc: doc, Example: example, Result: result, Min: 2, Max: 3, Hidden: hidden,
-			Bind: takes(varyingAs(0), textOrBytes, integer, integer), Kernel: substringKernel,
+			Bind: takes(varyingAs(0), textOrBytes, integer, integer), Kernel: substringKernel, Nulls: NullsMade,
+			NeverNull: func(args []Expr) bool {
+				if len(args) == 2 {
+					return true
+				}
+				n, ok := constInt(args[2])
+				return ok && n >= 0
+			},
 		}
 	}
 	affix := func(name, doc, example, result string, has func(s, x []byte) bool) Function {
 		return Function{
 			Name: name, Group: "string", Syntax: name + "(string, part)", Doc: doc, Example: example, Result: result, Min: 2, Max: 2,
-			Bind:   takes(returns(types.Of(types.Boolean)), textOrBytes, textOrBytes),
+			Bind: func(args []Expr) ([]types.Type, types.Type, error) {
+				if s, t := args[0].Type(), args[1].Type(); s.IsString() && t.IsBinary() || s.IsBinary() && t.IsString() {
+					return nil, s, errMismatch
+				}
+				return takes(returns(types.Of(types.Boolean)), textOrBytes)(args)
+			},
 			Kernel: boolOf(func(a []Arg, i int) (bool, error) { return has(a[0].text(i), a[1].text(i)), nil }),
 		}
 	}
@@ -140,9 +153,29 @@ func stringFunctions() []Function {
 			Kernel: intOf(func(a []Arg, i int) (int64, error) { return position(a[1].text(i), a[0].text(i), 1), nil }),
 		},
 		{
-			Name: "INSTR", Group: "string", Syntax: "INSTR(string, part)", Doc: "Where the part first stands in the text, from 1; 0 when it does not.",
-			Example: "INSTR('banana', 'an')", Result: "2", Min: 2, Max: 2, Bind: takes(returns(intType), text, text),
-			Kernel: intOf(func(a []Arg, i int) (int64, error) { return position(a[0].text(i), a[1].text(i), 1), nil }),
+			Name: "INSTR", Group: "string", Syntax: "INSTR(string, part [, start [, occurrence]])",
+			Doc: "Where the part stands in the text, from 1; 0 when it does not. It is looked for from a position on, from one counted " +
+				"from the end backwards if that is negative, and the occurrence says which of them is meant.",
+			Example: "INSTR('banana', 'an')", Result: "2", Min: 2, Max: 4, Bind: takes(returns(intType), text, text, integer, integer), Fallible: true,
+			MayFail: func(c *Call) bool {
+				n, ok := int64(1), true
+				if len(c.Args) == 4 {
+					n, ok = constInt(c.Args[3])
+				}
+				return !ok || n < 1
+			},
+			Kernel: intOf(func(a []Arg, i int) (int64, error) {
+				from, nth := int64(1), int64(1)
+				if len(a) > 2 {
+					from = a[2].int(i)
+				}
+				if len(a) > 3 {
+					if nth = a[3].int(i); nth < 1 {
+						return 0, failure(fmt.Sprintf("the occurrence in INSTR must be 1 or more, not %d", nth), "")
+					}
+				}
+				return nthPosition(a[0].text(i), a[1].text(i), from, nth), nil
+			}),
 		},
 		{
 			Name: "LOCATE", Group: "string", Syntax: "LOCATE(part, string [, from])", Doc: "Where the part first stands in the text at or after a position, from 1; 0 when it does not.",
@@ -187,7 +220,7 @@ func stringFunctions() []Function {
 		trim("RTRIM", "RTRIM(string [, characters])", "The text without blanks, or the characters, at its end.", "RTRIM(' a  ') || '|'", " a|", false, true),
 		trim("BTRIM", "BTRIM(string [, characters])", "The text without blanks, or the characters, at both ends.", "BTRIM('--a-', '-')", "a", true, true),
 		substring("SUBSTRING", "SUBSTRING(string FROM start [FOR length])",
-			"The characters from a position, counted from 1, or from the end if negative.", "SUBSTRING('abcdef' FROM 2 FOR 3)", "bcd", false),
+			"The characters from a position, counted from 1, or from the end if negative; NULL for a negative length.", "SUBSTRING('abcdef' FROM 2 FOR 3)", "bcd", false),
 		substring("SUBSTR", "SUBSTR(string, start [, length])", "As SUBSTRING.", "SUBSTR('abcdef', -2)", "ef", false),
 		{
 			Name: "LEFT", Group: "string", Syntax: "LEFT(string, length)", Doc: "The first characters; none for a negative length.",
@@ -248,7 +281,7 @@ func stringFunctions() []Function {
 		},
 		{
 			Name: "OVERLAY", Group: "string", Syntax: "OVERLAY(string PLACING replacement FROM start [FOR length])",
-			Doc:     "The text with the characters from a position replaced, as many as the replacement has or the length says.",
+			Doc:     "The text with the characters from a position replaced, as many as the replacement has or the length says; all of them for a negative length.",
 			Example: "OVERLAY('xxxxxtest' PLACING 'xxxx' FROM 6)", Result: "xxxxxxxxx", Min: 3, Max: 4,
 			Bind: takes(returns(str), text, text, integer, integer),
 			Kernel: textOf(func(dst []byte, a []Arg, i int) ([]byte, error) {
@@ -263,15 +296,31 @@ func stringFunctions() []Function {
 				start := runeOffset(x, from-1)
 				rest := x[start:]
 				dst = append(append(dst, x[:start]...), repl...)
+				if length < 0 {
+					return dst, nil
+				}
 				return append(dst, rest[runeOffset(rest, length):]...), nil
 			}),
 		},
 		{
 			Name: "TRANSLATE", Group: "string", Syntax: "TRANSLATE(string, from, to)",
-			Doc:     "Each character of the text that stands in from replaced by the one at its place in to, or left out when there is none.",
-			Example: "TRANSLATE('2+[3*x]', '[]', '()')", Result: "2+(3*x)", Min: 3, Max: 3, Bind: takes(returns(str), text),
+			Doc: "Each character of the text that stands in from replaced by the one at its place in to, or left out when there is none. " +
+				"NULL in the place of from or to is as an empty text.",
+			Example: "TRANSLATE('2+[3*x]', '[]', '()')", Result: "2+(3*x)", Min: 3, Max: 3, Nulls: NullsOwn,
+			Bind: func(args []Expr) ([]types.Type, types.Type, error) {
+				return takes(returns(str.WithNullable(args[0].Type().Nullable())), text)(args)
+			},
 			Kernel: textOf(func(dst []byte, a []Arg, i int) ([]byte, error) {
-				from, to := []rune(string(a[1].text(i))), []rune(string(a[2].text(i)))
+				if a[0].null(i) {
+					return nil, errNull
+				}
+				runes := func(x Arg) []rune {
+					if x.null(i) {
+						return nil
+					}
+					return []rune(string(x.text(i)))
+				}
+				from, to := runes(a[1]), runes(a[2])
 				return appendRunes(dst, a[0].text(i), func(c rune) rune {
 					for k, f := range from {
 						if f == c {
@@ -289,23 +338,34 @@ func stringFunctions() []Function {
 			Name: "REVERSE", Group: "string", Syntax: "REVERSE(string)", Doc: "The characters in reverse order.", Example: "REVERSE('añb')", Result: "bña",
 			Min: 1, Max: 1, Bind: takes(returns(str), text),
 			Kernel: textOf(func(dst []byte, a []Arg, i int) ([]byte, error) {
-				x := a[0].text(i)
-				for len(x) > 0 {
-					_, n := utf8.DecodeLastRune(x)
-					dst = append(dst, x[len(x)-n:]...)
-					x = x[:len(x)-n]
-				}
-				return dst, nil
+				return appendReversed(dst, a[0].text(i)), nil
 			}),
 		},
 		{
 			Name: "SPLIT_INDEX", Group: "string", Syntax: "SPLIT_INDEX(string, separator, index)",
-			Doc:     "The index-th part, from 0, of the text split at the separator; NULL when there is none.",
-			Example: "SPLIT_INDEX('a,b,c', ',', 1)", Result: "b", Min: 3, Max: 3, Nulls: NullsMade, Bind: takes(returns(str), text, text, integer),
+			Doc: "The index-th part, from 0, of the text split at the separator; NULL when there is none. " +
+				"The separator may also be the number of a character, 1 to 255.",
+			Example: "SPLIT_INDEX('a,b,c', ',', 1)", Result: "b", Min: 3, Max: 3, Nulls: NullsMade,
+			Bind: takes(returns(str), text, func(t types.Type) (types.Type, bool) {
+				if t.IsInteger() {
+					return types.Of(types.BigInt), true
+				}
+				return text(t)
+			}, integer),
 			Kernel: textOf(func(dst []byte, a []Arg, i int) ([]byte, error) {
-				x, sep, n := a[0].text(i), a[1].text(i), a[2].int(i)
+				x, n := a[0].text(i), a[2].int(i)
 				if n < 0 || len(x) == 0 {
 					return nil, errNull
+				}
+				var sep []byte
+				if a[1].Type.IsInteger() {
+					code := a[1].int(i)
+					if code < 1 || code > 255 {
+						return nil, errNull
+					}
+					sep = utf8.AppendRune(nil, rune(code))
+				} else {
+					sep = a[1].text(i)
 				}
 				if len(sep) == 0 {
 					if n == 0 {
@@ -360,7 +420,7 @@ func stringFunctions() []Function {
 		},
 		{
 			Name: "FROM_BASE64", Group: "string", Syntax: "FROM_BASE64(string)", Doc: "The text whose UTF-8 bytes the base64 text spells.", Example: "FROM_BASE64('aGVsbG8=')", Result: "hello",
-			Min: 1, Max: 1, Fallible: true, Bind: takes(returns(str), text),
+			Min: 1, Max: 1, Fallible: true, Bind: takes(returns(str), textOrBytes),
 			Kernel: textOf(func(dst []byte, a []Arg, i int) ([]byte, error) {
 				start := len(dst)
 				dst, err := base64.StdEncoding.AppendDecode(dst, a[0].text(i))
@@ -558,6 +618,36 @@ func position(x, part []byte, from int64) int64 {
 	return int64(utf8.RuneCount(x[:start+j])) + 1
 }
 
+// nthPosition returns where part stands in x for the nth time, looked for from the character from on or, if that
+// is negative, from that character of the end backwards; 0 when it does not.
+func nthPosition(x, part []byte, from, nth int64) int64 {
+	if from < 0 {
+		// Backwards is forwards in the reversed text.
+		p := nthPosition(appendReversed(nil, x), appendReversed(nil, part), -max(from, -math.MaxInt64), nth)
+		if p == 0 {
+			return 0
+		}
+		return int64(utf8.RuneCount(x)) + 2 - p - int64(utf8.RuneCount(part))
+	}
+	for {
+		p := position(x, part, from)
+		if nth--; p == 0 || nth == 0 {
+			return p
+		}
+		from = p + 1
+	}
+}
+
+// appendReversed appends the characters of x from the last to the first.
+func appendReversed(dst, x []byte) []byte {
+	for len(x) > 0 {
+		_, n := utf8.DecodeLastRune(x)
+		dst = append(dst, x[len(x)-n:]...)
+		x = x[:len(x)-n]
+	}
+	return dst
+}
+
 // trimText cuts characters of the set off.
 func trimText(x, set []byte, left, right bool) []byte {
 	if left {
@@ -573,6 +663,9 @@ func substringKernel(c *Call, _ *Env) (Step, error) {
 	binary := c.Args[0].Type().IsBinary()
 	return textStep(func(dst []byte, a []Arg, i int) ([]byte, error) {
 		x, from := a[0].text(i), a[1].int(i)
+		if len(a) == 3 && a[2].int(i) < 0 {
+			return nil, errNull
+		}
 		if from < 0 {
 			n := int64(len(x))
 			if !binary {
@@ -589,7 +682,7 @@ func substringKernel(c *Call, _ *Env) (Step, error) {
 			x = x[runeOffset(x, from):]
 		}
 		if len(a) == 3 {
-			n := max(a[2].int(i), 0)
+			n := a[2].int(i)
 			if binary {
 				x = x[:min(n, int64(len(x)))]
 			} else {
@@ -658,14 +751,15 @@ func urlPart(s, part, key string, keyed bool) (string, bool) {
 	case "PATH":
 		return u.EscapedPath(), true
 	case "QUERY":
-		v = u.RawQuery
+		return u.RawQuery, u.RawQuery != "" || u.ForceQuery
 	case "REF":
-		v = u.EscapedFragment()
+		_, _, marked := strings.Cut(s, "#")
+		return u.EscapedFragment(), marked
 	case "PROTOCOL":
 		v = u.Scheme
 	case "FILE":
 		v = u.EscapedPath()
-		if u.RawQuery != "" {
+		if u.RawQuery != "" || u.ForceQuery {
 			v += "?" + u.RawQuery
 		}
 		return v, true

@@ -57,27 +57,37 @@ func temporalFunctions() []Function {
 		field("MINUTE", unitMinute, "The minute, 0 to 59.", "MINUTE(TIME '13:45:10')", "45"),
 		field("SECOND", unitSecond, "The second, 0 to 59.", "SECOND(TIME '13:45:10')", "10"),
 		{
-			Name: "DATE_FORMAT", Group: "temporal", Syntax: "DATE_FORMAT(time, format)", Doc: "The date or time in a format such as 'yyyy-MM-dd HH:mm'; a text is read as a timestamp first.",
+			Name: "DATE_FORMAT", Group: "temporal", Syntax: "DATE_FORMAT(time, format)", Doc: "The date or time in a format such as 'yyyy-MM-dd HH:mm'; a text is read as a timestamp first, and is NULL when it is none.",
 			Example: "DATE_FORMAT(TIMESTAMP '2024-05-07 08:09:10', 'dd.MM.yyyy HH:mm')", Result: "07.05.2024 08:09", Min: 2, Max: 2, UsesEnv: true, Fallible: true,
+			Nulls: NullsMade, NeverNull: func(args []Expr) bool { return !args[0].Type().IsString() },
 			Bind: takes(returns(str), func(t types.Type) (types.Type, bool) {
-				if t.IsString() || t.Kind == types.Null {
-					return types.WithPrecision(types.Timestamp, 6), true
+				if t.IsString() {
+					return t, true
 				}
 				return dateOrTimestamp(t)
 			}, text),
 			Kernel: func(c *Call, env *Env) (Step, error) {
 				format, err := formatOf(c, 1, "")
 				t := c.Args[0].Type()
+				ts := types.WithPrecision(types.Timestamp, 9)
 				return textStep(func(dst []byte, a []Arg, i int) ([]byte, error) {
 					f, err := format(a, i)
 					if err != nil {
 						return nil, err
 					}
+					if t.IsString() {
+						v, err := types.ParseTimestamp(a[0].text(i), ts, nil)
+						if err != nil {
+							return nil, errNull
+						}
+						days, nanos := splitMoment(v, ts, nil)
+						return f.append(dst, days, nanos), nil
+					}
 					days, nanos := splitMoment(a[0].Int64(a[0].At(i)), t, env.Zone)
 					return f.append(dst, days, nanos), nil
 				}), err
 			},
-			MayFail: func(c *Call) bool { return formatMayFail(c, 1) || castFrom(c.Args[0]).IsString() },
+			MayFail: func(c *Call) bool { return formatMayFail(c, 1) },
 		},
 		{
 			Name: "TO_DATE", Group: "temporal", Syntax: "TO_DATE(string [, format])", Doc: "The date that a text spells in the format ('yyyy-MM-dd'); NULL when it spells none.",
@@ -161,25 +171,34 @@ func temporalFunctions() []Function {
 		},
 		{
 			Name: "UNIX_TIMESTAMP", Group: "temporal", Syntax: "UNIX_TIMESTAMP([string [, format]])",
-			Doc:     "The seconds since 1970: of now, or of the time that a text spells in the format on the session's clock; -9223372036854775808 when it spells none.",
+			Doc:     "The seconds since 1970: of now, or of the time that a text begins with in the format, on the session's clock or at the offset that X reads (+08, XX +0800, XXX +08:00); -9223372036854775808 when it spells none.",
 			Example: "UNIX_TIMESTAMP('bad')", Result: "-9223372036854775808", Min: 0, Max: 2, UsesEnv: true, Fallible: true,
 			Bind:    takes(returns(bigint), text),
 			MayFail: func(c *Call) bool { return formatMayFail(c, 1) },
 			Kernel: func(c *Call, env *Env) (Step, error) {
-				format, err := formatOf(c, 1, timestampFormatDefault)
+				format, err := zonedFormatOf(c, 1, timestampFormatDefault)
 				ts := types.WithPrecision(types.Timestamp, 0)
 				return intStepOf(func(a []Arg, i int) (int64, error) {
 					if len(a) == 0 {
 						return env.Now.Unix(), nil
 					}
-					v, err := parseMoment(a, i, format, false, ts)
-					if err == errNull {
-						return math.MinInt64, nil
-					}
+					f, err := format(a, i)
 					if err != nil {
 						return 0, err
 					}
-					v, ok := types.LocalToInstant(v, ts, env.Zone)
+					m, ok := f.begin(string(a[0].text(i)))
+					if !ok {
+						return math.MinInt64, nil
+					}
+					seconds := int64(m.days)*86_400 + m.nanos/1_000_000_000
+					if m.zoned {
+						return seconds - int64(m.offset), nil
+					}
+					v, ok := types.TimestampOf(seconds, 0, ts)
+					if !ok {
+						return math.MinInt64, nil
+					}
+					v, ok = types.LocalToInstant(v, ts, env.Zone)
 					if !ok {
 						return math.MinInt64, nil
 					}
@@ -200,11 +219,11 @@ func temporalFunctions() []Function {
 				if t.Kind == types.Null {
 					t = types.WithPrecision(types.Timestamp, 3)
 				}
-				if !ok || !t.IsTemporal() || u > unitNanosecond || t.Kind == types.Time && u < unitHour {
+				if !ok || !t.IsTemporal() || u > unitNanosecond {
 					return nil, t, errMismatch
 				}
 				if t.Kind == types.Date && u > unitDay {
-					t = types.WithPrecision(types.Timestamp, 0)
+					t = types.WithPrecision(types.Timestamp, 6)
 				}
 				if p := map[unit]int{unitMillisecond: 3, unitMicrosecond: 6, unitNanosecond: 9}[u]; t.Kind != types.Date && t.Kind != types.Time {
 					t.Precision = max(t.Precision, p)
@@ -216,6 +235,10 @@ func temporalFunctions() []Function {
 			Kernel: func(c *Call, _ *Env) (Step, error) {
 				u, err := unitArg(c.Args[0])
 				t := c.T
+				if t.Kind == types.Time && u < unitHour {
+					// The clock shows the same after whole days.
+					return intStepOf(func(a []Arg, i int) (int64, error) { return a[2].Int64(a[2].At(i)), nil }), err
+				}
 				return intStepOf(func(a []Arg, i int) (int64, error) {
 					v, ok := u.addUnits(a[2].Int64(a[2].At(i)), a[1].int(i), t)
 					if !ok {
@@ -274,13 +297,6 @@ func temporalFunctions() []Function {
 	}
 }
 
-func castFrom(e Expr) types.Type {
-	if c, ok := e.(*Cast); ok && c.Implicit {
-		return c.Arg.Type()
-	}
-	return e.Type()
-}
-
 func bindExtract(u unit, arg Expr) (types.Type, error) {
 	t := arg.Type()
 	if t.Kind == types.Null {
@@ -328,6 +344,15 @@ func splitMoment(v int64, t types.Type, zone *time.Location) (int32, int64) {
 // formatOf returns the format of a row, from an argument or the default; one that is not constant is
 // compiled when it changes.
 func formatOf(c *Call, arg int, otherwise string) (func(a []Arg, i int) (dateFormat, error), error) {
+	return anyFormatOf(c, arg, otherwise, false)
+}
+
+// zonedFormatOf is formatOf for formats that may have the letter X.
+func zonedFormatOf(c *Call, arg int, otherwise string) (func(a []Arg, i int) (dateFormat, error), error) {
+	return anyFormatOf(c, arg, otherwise, true)
+}
+
+func anyFormatOf(c *Call, arg int, otherwise string, zoned bool) (func(a []Arg, i int) (dateFormat, error), error) {
 	s := otherwise
 	if len(c.Args) > arg {
 		var ok bool
@@ -337,7 +362,7 @@ func formatOf(c *Call, arg int, otherwise string) (func(a []Arg, i int) (dateFor
 			known := false
 			return func(a []Arg, i int) (dateFormat, error) {
 				if b := a[arg].text(i); !known || string(b) != last {
-					f, err := compileFormat(string(b))
+					f, err := compileFormat(string(b), zoned)
 					if err != nil {
 						return nil, err
 					}
@@ -347,7 +372,7 @@ func formatOf(c *Call, arg int, otherwise string) (func(a []Arg, i int) (dateFor
 			}, nil
 		}
 	}
-	f, err := compileFormat(s)
+	f, err := compileFormat(s, zoned)
 	return func([]Arg, int) (dateFormat, error) { return f, nil }, err
 }
 
@@ -359,7 +384,7 @@ func formatMayFail(c *Call, arg int) bool {
 	if !ok {
 		return true
 	}
-	_, err := compileFormat(s)
+	_, err := compileFormat(s, c.Func.Name == "UNIX_TIMESTAMP")
 	return err != nil
 }
 
@@ -462,11 +487,8 @@ func (z *zoneCache) get(name []byte) (*time.Location, bool) {
 	if z.loc != nil && z.name == string(name) {
 		return z.loc, true
 	}
-	if len(name) == 0 || string(name) == "Local" {
-		return nil, false
-	}
-	loc, err := time.LoadLocation(string(name))
-	if err != nil {
+	loc, ok := zoneOf(string(name))
+	if !ok {
 		return nil, false
 	}
 	z.name, z.loc = string(name), loc
@@ -477,7 +499,7 @@ func convertZoneKernel(*Call, *Env) (Step, error) {
 	var from, to zoneCache
 	ts := types.WithPrecision(types.Timestamp, 0)
 	ltz := types.WithPrecision(types.TimestampLTZ, 0)
-	f, err := compileFormat(timestampFormatDefault)
+	f, err := compileFormat(timestampFormatDefault, false)
 	return textStep(func(dst []byte, a []Arg, i int) ([]byte, error) {
 		v, err := parseMoment(a, i, func([]Arg, int) (dateFormat, error) { return f, nil }, false, ts)
 		if err != nil {

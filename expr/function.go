@@ -31,6 +31,8 @@ type Function struct {
 	Select SelectKernel
 
 	Nulls Nulls
+	// NeverNull, when set, says which calls of a NullsMade function make no NULL of their own.
+	NeverNull func(args []Expr) bool
 	// Total says that the kernel may be run at rows with NULL arguments, whose result is ignored;
 	// others are only run where no argument is NULL. It matters to strict functions only.
 	Total    bool
