@@ -44,6 +44,7 @@ type table struct{ store *Store }
 var (
 	_ connector.Scannable = (*table)(nil)
 	_ connector.Writable  = (*table)(nil)
+	_ connector.Upserter  = (*table)(nil)
 )
 
 func (t *table) Source(_ context.Context, scan connector.Scan) (connector.Source, error) {
@@ -52,6 +53,10 @@ func (t *table) Source(_ context.Context, scan connector.Scan) (connector.Source
 
 func (t *table) Transaction(_ context.Context, insert connector.Insert) (connector.Transaction, error) {
 	return t.store.Transaction(insert)
+}
+
+func (t *table) Upsert(_ context.Context, u connector.Upsert) (connector.Transaction, error) {
+	return t.store.Upsert(u)
 }
 
 func (t *table) Close() error { return nil }

@@ -19,6 +19,7 @@ type Transaction struct {
 	budget  *connector.Memory
 	store   *Store                                  // INSERT's table; nil while staging
 	publish func(*Store) (connector.Outcome, error) // staging's; nil for INSERT
+	key     *changes                                // nil: rows are only added
 
 	mu      sync.Mutex
 	state   state
@@ -122,7 +123,10 @@ func (t *Transaction) Writer(_ context.Context, subtask int) (connector.Writer, 
 		t.writers = append(t.writers, nil)
 	}
 	if t.writers[subtask] == nil {
-		t.writers[subtask] = &writer{rows: rows{table: t.id, schema: t.schema, cols: t.cols, budget: t.budget}}
+		if t.key != nil && subtask > 0 {
+			return nil, fmt.Errorf("write to table %s: changes by key have one writer", t.id)
+		}
+		t.writers[subtask] = &writer{rows: rows{table: t.id, schema: t.schema, cols: t.cols, budget: t.budget}, key: t.key}
 	}
 	return t.writers[subtask], nil
 }
@@ -190,7 +194,12 @@ func (s *Store) append(t *Transaction) error {
 	if s.gone != "" {
 		return fmt.Errorf("table %s %s, while the job wrote to it", s.id, s.gone)
 	}
-	s.current = s.current.appended(t.sealed)
+	old := s.current
+	if t.key != nil {
+		old = old.without(t.key)
+		release(s.budget, s.current.bytes-old.bytes)
+	}
+	s.current = old.appended(t.sealed)
 	delete(s.writers, t)
 	return nil
 }
@@ -230,6 +239,7 @@ var (
 // writer collects the rows of one subtask.
 type writer struct {
 	rows rows
+	key  *changes
 	err  error
 }
 
@@ -243,6 +253,9 @@ func (w *writer) Write(ctx context.Context, next func() (*column.Batch, error)) 
 			return nil
 		}
 		if err == nil {
+			if w.key != nil {
+				b = w.key.split(b)
+			}
 			err = w.rows.add(b)
 		}
 		w.err = err

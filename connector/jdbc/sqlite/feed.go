@@ -32,10 +32,10 @@ type feed struct {
 	err   error
 }
 
-// newFeed registers a feed on a connection under a name that no table has. numeric says of each column
+// newFeed registers a feed on a connection under a name that no table has, the one given where it is free. numeric says of each column
 // whether SQLite turns text into numbers there.
-func newFeed(c *Conn, table string, names []string, ts []types.Type, numeric []bool) (*feed, error) {
-	f := &feed{name: "_sluice_feed", table: table, names: names, ts: ts}
+func newFeed(c *Conn, name, table string, names []string, ts []types.Type, numeric []bool) (*feed, error) {
+	f := &feed{name: name, table: table, names: names, ts: ts}
 	for {
 		taken, err := c.Int("SELECT 1 FROM main.sqlite_schema WHERE name = ?1 COLLATE NOCASE", f.name)
 		if err != nil {
@@ -47,8 +47,8 @@ func newFeed(c *Conn, table string, names []string, ts []types.Type, numeric []b
 		f.name += "_"
 	}
 	f.handle = cgo.NewHandle(f)
-	name := append([]byte(f.name), 0)
-	f.f = C.sl_feed_new(c.db, (*C.char)(unsafe.Pointer(&name[0])), C.int(len(ts)), C.uintptr_t(f.handle))
+	cname := append([]byte(f.name), 0)
+	f.f = C.sl_feed_new(c.db, (*C.char)(unsafe.Pointer(&cname[0])), C.int(len(ts)), C.uintptr_t(f.handle))
 	if f.f == nil {
 		f.handle.Delete()
 		return nil, &Error{Code: codeNoMem, Path: c.Path}

@@ -38,7 +38,7 @@ func (t *Transaction) lock(ctx context.Context, c *Conn) error {
 // countRows notes how many rows a table has that may lose rows without saying so: by a trigger that
 // deletes, or by a clause that replaces. It costs a scan, there only.
 func (t *Transaction) countRows() (err error) {
-	t.counted = t.target.Create == nil && !t.mayDrop() && (len(t.info.Triggers) > 0 || t.info.conflictClause())
+	t.counted = t.target.Create == nil && !t.mayDrop() && t.target.Key == nil && (len(t.info.Triggers) > 0 || t.info.conflictClause())
 	if t.counted {
 		t.rowsBefore, err = t.conn.Int("SELECT count(*) FROM main." + Quote(t.target.Table))
 	}

@@ -24,6 +24,9 @@ type Target struct {
 	Create *types.Schema
 	// Empty says that the table must have no rows, and that those of the transaction are its first.
 	Empty bool
+	// Key are the columns, as positions in Columns, by which rows replace and delete others: the primary key.
+	// Nil: rows are only added.
+	Key []int
 	// ReadsSame says that the same job also reads the file.
 	ReadsSame bool
 }
@@ -63,6 +66,8 @@ type Transaction struct {
 	conn    *Conn // of the file, or of the scratch file
 	insert  *stmt
 	feed    *feed
+	remove  *stmt // of a target with a key: deletes the rows whose keys deleted yields
+	deleted *feed
 	scratch *scratchFile
 	info    *TableInfo // of the target of an INSERT
 	stored  int64      // rows SQLite says it stored
@@ -87,7 +92,7 @@ func (t *Transaction) Key() string { return t.key }
 // chooseRoad decides the road from what the file is now.
 func (t *Transaction) chooseRoad(ctx context.Context) (road, error) {
 	s := t.target.Store
-	if absent(s.Path) || !t.target.ReadsSame && !s.Staging {
+	if absent(s.Path) || !t.target.ReadsSame && (!s.Staging || t.target.Key != nil) {
 		return direct, nil
 	}
 	c, err := Open(s.Path, Read)
@@ -133,6 +138,9 @@ func (t *Transaction) begin(ctx context.Context, job connector.JobID) (err error
 		return err
 	}
 	if t.road == scratch {
+		if t.target.Key != nil {
+			return errStagedUpsert
+		}
 		err = t.beginScratch(ctx, job)
 	} else {
 		err = t.beginDirect(ctx)
@@ -150,7 +158,7 @@ func (t *Transaction) begin(ctx context.Context, job connector.JobID) (err error
 			numeric[i] = a != affinityText && a != affinityBlob
 		}
 	}
-	if t.feed, err = newFeed(t.conn, t.target.Table, names, ts, numeric); err != nil {
+	if t.feed, err = newFeed(t.conn, "_sluice_feed", t.target.Table, names, ts, numeric); err != nil {
 		return err
 	}
 	cells := make([]string, len(names))
@@ -166,11 +174,17 @@ func (t *Transaction) begin(ctx context.Context, job connector.JobID) (err error
 	}
 	t.insert, err = t.conn.prepare("INSERT INTO main." + Quote(t.target.Table) + " (" + quoteAll(names) + ") SELECT " +
 		strings.Join(cells, ", ") + " FROM " + Quote(t.feed.name) + conflict)
+	if err == nil && t.target.Key != nil {
+		err = t.prepareDelete()
+	}
 	return err
 }
 
 // onConflict returns the clause for rows whose primary key is there already, "" when they are an error.
 func (t *Transaction) onConflict() (string, error) {
+	if t.target.Key != nil {
+		return t.replaceByKey(), nil
+	}
 	if t.target.Store.OnConflict == "" {
 		return "", nil
 	}
@@ -359,13 +373,19 @@ func (w *writer) Write(ctx context.Context, next func() (*column.Batch, error)) 
 	if !t.conn.InTransaction() {
 		return t.poison(fmt.Errorf("table %s: the transaction ended by itself; nothing was stored", t.target.Table))
 	}
-	err := t.feed.run(t.insert, func() (*column.Batch, error) {
+	pull := func() (*column.Batch, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		return next()
-	})
-	if err != nil {
+	}
+	if t.target.Key != nil {
+		if err := t.upsert(pull); err != nil {
+			return t.poison(err)
+		}
+		return nil
+	}
+	if err := t.feed.run(t.insert, pull); err != nil {
 		return t.poison(err)
 	}
 	t.stored += t.conn.Changes()
@@ -395,6 +415,10 @@ func (t *Transaction) closeConn() {
 		t.insert.close()
 		t.insert = nil
 	}
+	if t.remove != nil {
+		t.remove.close()
+		t.remove = nil
+	}
 	if t.conn != nil {
 		if t.conn.InTransaction() {
 			_ = t.conn.Exec("ROLLBACK")
@@ -405,6 +429,10 @@ func (t *Transaction) closeConn() {
 	if t.feed != nil { // after the connection, which calls into it
 		t.feed.close()
 		t.feed = nil
+	}
+	if t.deleted != nil {
+		t.deleted.close()
+		t.deleted = nil
 	}
 }
 
@@ -432,6 +460,10 @@ func (t *Transaction) Seal(ctx context.Context) (int64, error) {
 	}
 	t.insert.close()
 	t.insert = nil
+	if t.remove != nil {
+		t.remove.close()
+		t.remove = nil
+	}
 	if t.road == scratch {
 		if err := t.sealScratch(); err != nil {
 			return 0, t.poison(err)
