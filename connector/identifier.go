@@ -43,6 +43,10 @@ func NewJobID() JobID {
 // String returns the id as 32 hexadecimal digits.
 func (id JobID) String() string { return hex.EncodeToString(id[:]) }
 
+// SameJob reports whether two ids are of one job: a streaming job begins each of its transactions with an id
+// that differs from its own in the last four bytes only.
+func (id JobID) SameJob(other JobID) bool { return [12]byte(id[:12]) == [12]byte(other[:12]) }
+
 // MarshalText implements encoding.TextMarshaler.
 func (id JobID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
 

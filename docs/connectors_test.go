@@ -9,9 +9,8 @@ const (
 		"before it, in the zone of the job (`table.local-time-zone`; Flink takes UTC for TIMESTAMP). Within one job a table\n" +
 		"has the same rows however often it is read; another job makes others. `rows-per-second` holds in batch mode, too:\n" +
 		"raise it."
-	filesystemDoc = "Reads a file, or all files in and below a directory, and adds files to a directory; see `docs/architecture.md`\n" +
-		"for how a file comes in all or nothing. Files whose names begin with . or _ are passed over. Files that end in\n" +
-		".gz, .bz2 or .deflate are read decompressed."
+	filesystemDoc = "Reads a file, or all files in and below a directory, once or as they come, and adds files to a directory; how is\n" +
+		"on [a page of its own](files.md)."
 	jdbcDoc  = "Reads and writes one table of a database. So far that is SQLite: `'url' = 'jdbc:sqlite:shop.db'`."
 	printDoc = "Prints the rows that are written, a line each, as Flink does: `+I[1, a]`, with the kind of the row (`+I`, `-U`,\n" +
 		"`+U`, `-D`). Values have the forms of Flink's print: `null`, `true`, `2024-07-01T22:30`. What is printed cannot be\n" +

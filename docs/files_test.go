@@ -26,7 +26,14 @@ func TestFiles(t *testing.T) {
 		"Without the columns the statement is answered with a list of those that the file's first rows fit. A path that\n" +
 		"is a directory is all files in it and below but those whose names begin with `.` or `_`; names that end in .gz,\n" +
 		".bz2 or .deflate are decompressed. INSERT adds one file to a directory, which it makes when there is none, all or\n" +
-		"nothing; a path that is a file is only read.\n")
+		"nothing; a path that is a file is only read.\n\n" +
+		"With `source.monitor-interval` the table has no end: its directory, which may be one that is still to come, is\n" +
+		"looked at so often, and new files are read in the order of their last change, then by name. A file is read once,\n" +
+		"and not before it has stayed as it is for one interval, so that one that is being written is not read in half;\n" +
+		"Flink reads it when it finds it. Writers that pause for longer than that give their files a name that begins with\n" +
+		"`.` or `_`, and rename them when they are whole. A file that changes while it is read fails the job; one that\n" +
+		"changes afterwards is told of on stderr, and not read again. A streaming job that writes adds a file at each checkpoint,\n" +
+		"`part-<job>-<number>`, by a rename: other readers see whole checkpoints.\n")
 	optionRows := func(list []connector.Option) {
 		b.WriteString("\n| option | default | what it says |\n|---|---|---|\n")
 		for _, o := range list {

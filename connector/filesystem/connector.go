@@ -2,13 +2,16 @@ package filesystem
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
 	"regexp"
+	"regexp/syntax"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/types"
@@ -39,12 +42,19 @@ func (c Connector) Options() []connector.Option {
 	list := []connector.Option{
 		{Key: "path", Required: true, Public: true, Doc: "a file, or a directory whose files are the table; INSERT needs a directory, which it makes when there is none"},
 		{Key: "format", Required: true, Public: true, Allowed: names, Doc: "how the rows are held in the files"},
+		{Key: keyPattern, Public: true, Doc: "a regular expression: only files whose whole absolute path it matches are read"},
+		{Key: keyInterval, Public: true, Doc: "how often to look for new files, such as 1 s: the table has no end then, and is read in streaming mode"},
 	}
 	for _, f := range c.Formats {
 		list = append(list, f.Options()...)
 	}
 	return list
 }
+
+const (
+	keyPattern  = "source.path.regex-pattern"
+	keyInterval = "source.monitor-interval"
+)
 
 // The metadata of a row.
 const (
@@ -100,6 +110,17 @@ func (c Connector) newTable(def connector.TableDef, env *connector.Env) (*table,
 		return nil, err
 	}
 	t := &table{id: def.Identifier, schema: def.Schema, physical: physical, codec: codec, path: path, env: env}
+	if t.pattern, err = patternOf(def.Options); err != nil {
+		return nil, err
+	}
+	if text, ok := def.Options[keyInterval]; ok {
+		if t.interval, err = connector.ParseDuration(text); err != nil {
+			return nil, &connector.OptionError{Key: keyInterval, Msg: fmt.Sprintf("option '%s' = '%s' %s", keyInterval, text, err)}
+		}
+		if t.interval < time.Millisecond {
+			return nil, &connector.OptionError{Key: keyInterval, Msg: fmt.Sprintf("option '%s' = '%s' is too short; the least is 1 ms", keyInterval, text)}
+		}
+	}
 	for i, key := range def.Metadata {
 		col := def.Schema.Columns[physical+i]
 		if !metaFits(key, col.Type) {
@@ -183,6 +204,22 @@ func pathOf(option string) (string, error) {
 	return filepath.Clean(path), nil
 }
 
+// patternOf returns the expression that paths of files have to match; nil: all do.
+func patternOf(options map[string]string) (*regexp.Regexp, error) {
+	text, ok := options[keyPattern]
+	if !ok {
+		return nil, nil
+	}
+	if _, err := syntax.Parse(text, syntax.Perl); err != nil {
+		msg := err.Error()
+		if e := (*syntax.Error)(nil); errors.As(err, &e) {
+			msg = e.Code.String()
+		}
+		return nil, &connector.OptionError{Key: keyPattern, Msg: fmt.Sprintf("option '%s' = '%s' is not a regular expression: %s", keyPattern, text, msg)}
+	}
+	return regexp.Compile(`^(?:` + text + `)$`)
+}
+
 // Infer proposes columns from the first file that is not empty.
 func (c Connector) Infer(ctx context.Context, options map[string]string) (types.Schema, error) {
 	path, err := pathOf(options["path"])
@@ -193,7 +230,11 @@ func (c Connector) Infer(ctx context.Context, options map[string]string) (types.
 	if err != nil {
 		return types.Schema{}, err
 	}
-	files, err := list(path)
+	pattern, err := patternOf(options)
+	if err != nil {
+		return types.Schema{}, err
+	}
+	files, err := list(path, pattern)
 	if err != nil {
 		return types.Schema{}, err
 	}
@@ -223,12 +264,21 @@ type table struct {
 	codec    connector.Codec
 	path     string
 	env      *connector.Env
+	pattern  *regexp.Regexp // of the files read; nil: all
+	interval time.Duration  // between looks for new files; 0: one look only
+
+	sweeping sync.Once // before the first write
+	series   series
 }
 
 var (
 	_ connector.Scannable = (*table)(nil)
 	_ connector.Writable  = (*table)(nil)
+	_ connector.Bounded   = (*table)(nil)
 )
+
+// Bounded reports whether the files are those of one look.
+func (t *table) Bounded() bool { return t.interval == 0 }
 
 // Close does nothing: a table holds nothing open.
 func (t *table) Close() error { return nil }

@@ -7,6 +7,9 @@
 // shortened or rewritten meanwhile is an error. Large files are cut into pieces where their format can tell
 // where a row begins.
 //
+// With 'source.monitor-interval' the directory is watched: the table has no end, and files that come are read in
+// the order of their last change, each once and when it has not changed for an interval (see watch.go).
+//
 // INSERT adds one file to a directory, all or nothing. Its rows go into a hidden file, which is synced, given
 // its name by one rename, and made durable by syncing the directory. A directory that does not exist is made
 // aside with the file in it, and appears by that rename, too. The job holds a lock (flock) of the hidden file or

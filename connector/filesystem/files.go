@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 )
 
@@ -21,8 +22,26 @@ type file struct {
 }
 
 // list returns the file at path, or all files in and below the directory there, by name. Names that begin
-// with . or _ are passed over, but for path itself.
-func list(path string) ([]file, error) {
+// with . or _ are passed over, but for path itself, and so is what a pattern does not match.
+func list(path string, pattern *regexp.Regexp) ([]file, error) {
+	files, err := listAll(path)
+	if err != nil || pattern == nil {
+		return files, err
+	}
+	var matching []file
+	for _, f := range files {
+		abs, err := filepath.Abs(f.path)
+		if err != nil {
+			return nil, err
+		}
+		if pattern.MatchString(abs) {
+			matching = append(matching, f)
+		}
+	}
+	return matching, nil
+}
+
+func listAll(path string) ([]file, error) {
 	st, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no file and no directory %s", path)
@@ -42,6 +61,9 @@ func list(path string) ([]file, error) {
 // listDir appends the files in and below a directory; above are the directories that lead to it, itself last.
 func listDir(files []file, dir string, above []fs.FileInfo) ([]file, error) {
 	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) && len(above) > 1 {
+		return files, nil // removed since
+	}
 	if err != nil {
 		return nil, err
 	}

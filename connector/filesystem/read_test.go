@@ -278,6 +278,9 @@ func TestDefinitions(t *testing.T) {
 		{"file://host/y", "", "option 'path' = 'file://host/y' is not the URL of a file, such as file:///data/orders"},
 		{"", "", "option 'path' = '' is empty"},
 		{"x", "json.ignore-parse-errors = true", "option 'json.ignore-parse-errors' means nothing in a table of format 'csv'"},
+		{"x", "source.monitor-interval = soon", "option 'source.monitor-interval' = 'soon' is not a duration; write it as 500 ms, 10 s, 5 min, 2 h or 1 d"},
+		{"x", "source.monitor-interval = 0 s", "option 'source.monitor-interval' = '0 s' is too short; the least is 1 ms"},
+		{"x", "source.path.regex-pattern = a(b", "option 'source.path.regex-pattern' = 'a(b' is not a regular expression: missing closing )"},
 		{"x", "csv.quote-character = ,", "options 'csv.field-delimiter' and 'csv.quote-character' are the same character"},
 	} {
 		require.EqualError(t, factory.CheckDefinition(def(t, "n INT", c.path, c.option)), c.want)

@@ -20,12 +20,13 @@ type source struct {
 	scan connector.Scan
 
 	columns []int // positions in the files of the columns wanted that stand there
-	files   []file
+	files   map[int]file
+	watch   *watch // nil: no files come later
 }
 
 // Source returns a source of the columns that the scan names.
 func (t *table) Source(_ context.Context, scan connector.Scan) (connector.Source, error) {
-	s := &source{t: t, scan: scan}
+	s := &source{t: t, scan: scan, files: map[int]file{}}
 	for _, c := range scan.Columns {
 		if c < 0 || c >= len(t.schema.Columns) {
 			return nil, fmt.Errorf("read table %s: it has no column at position %d", t.id, c)
@@ -34,11 +35,14 @@ func (t *table) Source(_ context.Context, scan connector.Scan) (connector.Source
 			s.columns = append(s.columns, c)
 		}
 	}
+	if !t.Bounded() {
+		return newWatching(s), nil
+	}
 	return s, nil
 }
 
-// Bounded reports that the table ends.
-func (s *source) Bounded() bool { return true }
+// Bounded reports whether the table ends.
+func (s *source) Bounded() bool { return s.t.Bounded() }
 
 // pieceSize is how large pieces of a file are to be.
 const pieceSize = 8 << 20
@@ -54,13 +58,13 @@ type piece struct {
 // Splits lists the files, and cuts large ones when several readers can read.
 func (s *source) Splits(ctx context.Context, parallelism int) ([]connector.Split, error) {
 	sweep(s.t.path)
-	files, err := list(s.t.path)
+	files, err := list(s.t.path, s.t.pattern)
 	if err != nil {
 		return nil, err
 	}
-	s.files = files
 	var splits []connector.Split
 	for i, f := range files {
+		s.files[i] = f
 		if err := ctx.Err(); err != nil {
 			return nil, context.Cause(ctx)
 		}
@@ -100,7 +104,8 @@ func (s *source) Reader(_ context.Context, splits []connector.Split) (connector.
 	r := &reader{source: s, left: s.scan.Limit}
 	for _, sp := range splits {
 		var p piece
-		if err := json.Unmarshal(sp.State, &p); err != nil || p.File < 0 || p.File >= len(s.files) {
+		err := json.Unmarshal(sp.State, &p)
+		if _, ok := s.files[p.File]; err != nil || !ok {
 			return nil, fmt.Errorf("read table %s: split %d is not one of this table", s.t.id, sp.ID)
 		}
 		r.pieces = append(r.pieces, p)
@@ -131,6 +136,10 @@ func (r *reader) Read(ctx context.Context, b *column.Batch) (connector.Status, e
 	r.prepare(b)
 	for len(r.pieces) > 0 && r.left != 0 {
 		if r.decoder == nil {
+			if w := r.source.watch; w != nil && w.postponed(r.pieces[0].File) {
+				r.pieces = r.pieces[1:]
+				continue
+			}
 			if err := r.open(); err != nil {
 				return connector.End, err
 			}
@@ -210,10 +219,14 @@ func (r *reader) open() error {
 
 // finish ends the first piece.
 func (r *reader) finish() error {
-	f := r.source.files[r.pieces[0].File]
+	n := r.pieces[0].File
+	f := r.source.files[n]
 	var err error
 	if r.raw != nil {
 		err = f.unchanged(r.raw)
+	}
+	if w := r.source.watch; w != nil && err == nil {
+		err = w.read(n)
 	}
 	r.pieces = r.pieces[1:]
 	return errors.Join(err, r.close())

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -38,9 +39,29 @@ type staging struct {
 	fresh bool
 }
 
-// stage makes and locks the file of a job.
-func stage(path string, job connector.JobID, extension string, fresh bool) (_ *staging, err error) {
-	s := &staging{name: "part-" + job.String() + "-0" + extension, fresh: fresh}
+// series gives the files that are written through one opened table their names. A batch job writes one; of a
+// streaming job each checkpoint writes one, and by name they are in that order.
+type series struct {
+	mu   sync.Mutex
+	job  connector.JobID // of the first file
+	made int
+}
+
+func (s *series) name(job connector.JobID, extension string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.made == 0 || !s.job.SameJob(job) {
+		s.job, s.made = job, 1
+		return "part-" + job.String() + "-0" + extension
+	}
+	name := fmt.Sprintf("part-%s-%08d%s", s.job, s.made, extension)
+	s.made++
+	return name
+}
+
+// stage makes and locks the file of a job, which is to have the given name.
+func stage(path string, job connector.JobID, name string, fresh bool) (_ *staging, err error) {
+	s := &staging{name: name, fresh: fresh}
 	if s.anchor, s.missing, err = anchorOf(path); err != nil {
 		return nil, err
 	}
@@ -49,7 +70,6 @@ func stage(path string, job connector.JobID, extension string, fresh bool) (_ *s
 			return nil, err
 		}
 	}
-	sweepDir(s.anchor)
 	s.prefix = filepath.Join(s.anchor, mark+job.String())
 	make := func() (*os.File, error) {
 		return os.OpenFile(s.staged(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)

@@ -90,7 +90,8 @@ func (t *transaction) Begin(ctx context.Context, job connector.JobID) error {
 		t.err = context.Cause(ctx)
 		return t.err
 	}
-	if t.staging, t.err = stage(t.t.path, job, t.t.codec.Extension(), t.fresh); t.err != nil {
+	t.t.sweeping.Do(func() { sweep(t.t.path) })
+	if t.staging, t.err = stage(t.t.path, job, t.t.series.name(job, t.t.codec.Extension()), t.fresh); t.err != nil {
 		return t.err
 	}
 	t.encoder = t.t.codec.Encoder()

@@ -344,12 +344,13 @@ func TestDurable(t *testing.T) {
 		calls, err := os.ReadFile(trace)
 		require.NoError(t, err)
 		hidden := regexp.QuoteMeta(dir + "/" + mark + "aa" + strings.Repeat("0", 30))
-		steps := []string{`fsync\(\d+<` + hidden + `\.inprogress>\)`, `rename.*` + hidden + `.*/` + part("aa") + `"`}
+		const end = `(\)| <unfinished)` // the latter when another thread's call comes between
+		steps := []string{`fsync\(\d+<` + hidden + `\.inprogress>` + end, `rename.*` + hidden + `.*/` + part("aa") + `"`}
 		if sub != "" {
-			steps = []string{`fsync\(\d+<` + hidden + `\.new/b/` + part("aa") + `>\)`, `fsync\(\d+<` + hidden + `\.new/b>\)`, `fsync\(\d+<` + hidden + `\.new>\)`,
+			steps = []string{`fsync\(\d+<` + hidden + `\.new/b/` + part("aa") + `>` + end, `fsync\(\d+<` + hidden + `\.new/b>` + end, `fsync\(\d+<` + hidden + `\.new>` + end,
 				`renameat2\(.*` + hidden + `\.new".*/a", RENAME_NOREPLACE\)`}
 		}
-		steps = append(steps, `fsync\(\d+<`+regexp.QuoteMeta(dir)+`>\)`, `write\(1<.*"finished`)
+		steps = append(steps, `fsync\(\d+<`+regexp.QuoteMeta(dir)+`>`+end, `write\(1<.*"finished`)
 		at := 0
 		for _, step := range steps {
 			loc := regexp.MustCompile(step).FindIndex(calls[at:])
@@ -400,7 +401,7 @@ func TestSweepersAndBeginners(t *testing.T) {
 			go func() {
 				defer jobs.Done()
 				for i := range 50 {
-					s, err := stage(dir+sub, connector.JobID{byte(j), byte(i)}, ".csv", false)
+					s, err := stage(dir+sub, connector.JobID{byte(j), byte(i)}, new(series).name(connector.JobID{byte(j), byte(i)}, ".csv"), false)
 					if err == nil {
 						_, err = s.file.WriteString("1,x\n")
 					}
