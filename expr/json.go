@@ -67,29 +67,29 @@ func (d *jsonDoc) parse(b []byte) error {
 	if !validJSON(b) {
 		return jsonFault(b)
 	}
-	d.text, d.nodes, d.open = b, d.nodes[:0], d.open[:0]
+	nodes, open := d.nodes[:0], d.open[:0]
 	for i := 0; i < len(b); {
-		n := jsonNode{start: int32(i), kind: b[i], next: int32(len(d.nodes) + 1)}
-		switch b[i] {
+		start, kind, escaped := i, b[i], false
+		switch kind {
 		case ' ', '\t', '\r', '\n', ',', ':':
 			i++
 			continue
 		case '{', '[':
-			if len(d.open) == maxJSONDepth {
+			if len(open) == maxJSONDepth {
 				return errJSONDepth
 			}
-			d.open = append(d.open, int32(len(d.nodes)))
+			open = append(open, int32(len(nodes)))
 			i++
 		case '}', ']':
-			top := &d.nodes[d.open[len(d.open)-1]]
-			d.open = d.open[:len(d.open)-1]
+			top := &nodes[open[len(open)-1]]
+			open = open[:len(open)-1]
 			i++
-			top.end, top.next = int32(i), int32(len(d.nodes))
+			top.end, top.next = int32(i), int32(len(nodes))
 			continue
 		case '"':
 			for i++; b[i] != '"'; i++ {
 				if b[i] == '\\' {
-					n.escaped = true
+					escaped = true
 					i++
 				}
 			}
@@ -99,14 +99,14 @@ func (d *jsonDoc) parse(b []byte) error {
 		case 'f':
 			i += 5
 		default:
-			n.kind = 0
+			kind = 0
 			for i < len(b) && (b[i] >= '0' && b[i] <= '9' || b[i] == '-' || b[i] == '+' || b[i] == '.' || b[i]|0x20 == 'e') {
 				i++
 			}
 		}
-		n.end = int32(i)
-		d.nodes = append(d.nodes, n)
+		nodes = append(nodes, jsonNode{int32(start), int32(i), int32(len(nodes) + 1), kind, escaped})
 	}
+	d.text, d.nodes, d.open = b, nodes, open
 	return nil
 }
 
