@@ -17,6 +17,8 @@ type Creator interface {
 // Creation says how the rows of a CREATE TABLE AS are kept.
 type Creation struct {
 	Stored []string // of each column of the insert, how it is kept
-	Reason string   // why it is all or nothing, in a clause
+	Reason string   // why it is all or nothing, or not, in a clause
 	Notes  []string
+	// Visible says that it is not: rows can be seen as they are written.
+	Visible bool
 }

@@ -22,6 +22,9 @@ func (c *Catalog) checkForeign(ctx context.Context, path catalog.ObjectPath, tab
 		return nil, fault(err)
 	}
 	check := &catalog.Check{Guarantee: catalog.Atomic, Reason: made.Reason + "; the definition lives and dies with this process", Notes: made.Notes}
+	if made.Visible {
+		check.Guarantee = catalog.Visible
+	}
 	for i, at := range insert.Columns {
 		col := def.Schema.Columns[at]
 		check.Mapping = append(check.Mapping, catalog.Mapping{Column: col.Name, Type: col.Type.String(), Stored: made.Stored[i]})

@@ -17,6 +17,7 @@ type Connector struct{}
 var (
 	_ connector.Factory           = Connector{}
 	_ connector.DefinitionChecker = Connector{}
+	_ connector.Creator           = Connector{}
 	_ connector.Writable          = (*table)(nil)
 	_ connector.ChangelogWritable = (*table)(nil)
 )
@@ -61,6 +62,24 @@ func (c Connector) Table(_ context.Context, def connector.TableDef, env *connect
 		t.prefix = s + "> "
 	}
 	return t, nil
+}
+
+// CheckCreate says that rows are printed as they come.
+func (c Connector) CheckCreate(_ context.Context, def connector.TableDef, insert connector.Insert, _ *connector.Env) (*connector.Creation, error) {
+	made := &connector.Creation{Visible: true, Reason: "what is printed cannot be taken back"}
+	for range insert.Columns {
+		made.Stored = append(made.Stored, "printed")
+	}
+	return made, c.CheckDefinition(def)
+}
+
+// Create returns the transaction that prints the first rows of a table.
+func (c Connector) Create(ctx context.Context, def connector.TableDef, insert connector.Insert, env *connector.Env) (connector.Transaction, error) {
+	t, err := c.Table(ctx, def, env)
+	if err != nil {
+		return nil, err
+	}
+	return t.(*table).Transaction(ctx, insert)
 }
 
 type table struct {
