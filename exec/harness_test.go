@@ -54,9 +54,9 @@ type table struct {
 	fail    int  // the number of the batch whose read fails, from 1
 	panics  bool // reading panics instead
 	slow    time.Duration
-	read    atomic.Int64 // batches
-	feed    *feed        // of streaming tests: gives the rows instead
-	merged  [][]any      // by upserts
+	read    atomic.Int64     // batches
+	feed    *feed            // of streaming tests: gives the rows instead
+	merged  map[string][]any // by upserts: rows by key
 	changes []types.RowKind
 }
 
@@ -216,6 +216,29 @@ func (c *testCatalog) Factory() connector.Factory { return &testConnector{c.w} }
 
 func (c *testCatalog) Stage(_ context.Context, path catalog.ObjectPath, t *catalog.CatalogTable, _ catalog.Purpose, _ bool) (catalog.StagedTable, error) {
 	return &transaction{w: c.w, name: path.Object, schema: t.Schema}, nil
+}
+
+func (c *testCatalog) CreateTable(_ context.Context, path catalog.ObjectPath, t *catalog.CatalogTable) (bool, string, error) {
+	c.w.mu.Lock()
+	defer c.w.mu.Unlock()
+	if c.w.tables[path.Object] != nil {
+		return false, "", fmt.Errorf("%s: %w", path.Object, catalog.ErrTableAlreadyExist)
+	}
+	made := &table{schema: t.Schema}
+	c.w.tables[path.Object] = made
+	c.w.events = append(c.w.events, "create")
+	return true, fmt.Sprintf("%p", made), nil
+}
+
+func (c *testCatalog) DropTable(_ context.Context, path catalog.ObjectPath, identity string) error {
+	c.w.mu.Lock()
+	defer c.w.mu.Unlock()
+	if identity != fmt.Sprintf("%p", c.w.tables[path.Object]) {
+		return errors.New("it is another table")
+	}
+	delete(c.w.tables, path.Object)
+	c.w.events = append(c.w.events, "drop")
+	return nil
 }
 
 func (c *testCatalog) Sweep(_ context.Context, decide func(connector.JobID) catalog.Decision) (catalog.Report, error) {

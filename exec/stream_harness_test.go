@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -27,11 +29,14 @@ type feed struct {
 	watch   func() ([]connector.Split, error) // nil: the source does not watch
 	splits  []connector.Split                 // nil: one
 	onRead  func(n int) error                 // before the n-th read, from 1
-	taken   chan struct{}                     // a token for each step that was read; nil: none
-	mu      sync.Mutex
-	reads   int
-	split   []int // read, by id
-	final   bool  // end was read
+
+	onSplits     error // of Splits
+	beforeSplits func(ctx context.Context)
+
+	count atomic.Int64 // steps pushed
+	mu    sync.Mutex
+	reads int
+	split []int // read, by id
 }
 
 // step is what one Read gives.
@@ -49,9 +54,10 @@ func (w *world) feed(name string, cols []types.Column) *feed {
 	return f
 }
 
-func (f *feed) push(rows ...[]any)                         { f.steps <- step{rows: rows} }
-func (f *feed) change(rows [][]any, kinds []types.RowKind) { f.steps <- step{rows: rows, kinds: kinds} }
-func (f *feed) end()                                       { f.steps <- step{end: true} }
+func (f *feed) step(s step)                                { f.steps <- s; f.count.Add(1) }
+func (f *feed) push(rows ...[]any)                         { f.step(step{rows: rows}) }
+func (f *feed) change(rows [][]any, kinds []types.RowKind) { f.step(step{rows: rows, kinds: kinds}) }
+func (f *feed) end()                                       { f.step(step{end: true}) }
 
 func (f *feed) source(w *world) connector.Source {
 	s := &feedSource{f, w}
@@ -69,7 +75,13 @@ type feedSource struct {
 func (s *feedSource) Bounded() bool { return s.bounded }
 func (s *feedSource) Close() error  { s.w.open.Add(-1); return nil }
 
-func (s *feedSource) Splits(context.Context, int) ([]connector.Split, error) {
+func (s *feedSource) Splits(ctx context.Context, _ int) ([]connector.Split, error) {
+	if s.beforeSplits != nil {
+		s.beforeSplits(ctx)
+	}
+	if s.onSplits != nil {
+		return nil, s.onSplits
+	}
 	if s.splits != nil {
 		return s.splits, nil
 	}
@@ -146,18 +158,16 @@ func (t *table) merge(x *transaction) error {
 			return fmt.Errorf("key %s comes twice", k)
 		}
 		seen[k] = true
-		at := slices.IndexFunc(t.merged, func(o []any) bool { return key(o) == k })
-		switch kind := x.kinds[i]; {
-		case kind == types.UpdateBefore:
+		if t.merged == nil {
+			t.merged = map[string][]any{}
+		}
+		switch x.kinds[i] {
+		case types.UpdateBefore:
 			return errors.New("an upsert sink got -U")
-		case kind == types.Delete:
-			if at >= 0 {
-				t.merged = slices.Delete(t.merged, at, at+1)
-			}
-		case at >= 0:
-			t.merged[at] = r
+		case types.Delete:
+			delete(t.merged, k)
 		default:
-			t.merged = append(t.merged, r)
+			t.merged[k] = r
 		}
 	}
 	return nil
@@ -171,7 +181,7 @@ func (w *world) rowsIn(name string) [][]any {
 	if t == nil {
 		return nil
 	}
-	rows := slices.Clone(t.merged)
+	rows := slices.Collect(maps.Values(t.merged))
 	for _, b := range t.batches {
 		rows = append(rows, rowsOf(b)...)
 	}

@@ -244,29 +244,37 @@ func (s *streamSink) write(ctx context.Context, tx connector.Transaction, id con
 		if err := tx.Begin(ctx, id); err != nil {
 			return err
 		}
-		w, err := tx.Writer(ctx, 0)
-		if err != nil {
+		if err := s.pour(ctx, tx); err != nil {
 			return err
 		}
-		ended := false
-		err = w.Write(ctx, func() (*column.Batch, error) {
-			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
-			}
-			b, err := s.buffer.drain()
-			ended = b == nil && err == nil
-			return b, err
-		})
-		if err == nil && !ended {
-			err = fmt.Errorf("the writer stopped before the last row")
+		if rows, err = tx.Seal(ctx); err == nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
 		}
-		if err := also(err, w.Close()); err != nil {
-			return err
-		}
-		rows, err = tx.Seal(ctx)
 		return err
 	})
 	return rows, err
+}
+
+// pour hands the buffer to a writer of the transaction.
+func (s *streamSink) pour(ctx context.Context, tx connector.Transaction) (err error) {
+	w, err := tx.Writer(ctx, 0)
+	if err != nil {
+		return err
+	}
+	defer func() { err = also(err, w.Close()) }()
+	ended := false
+	err = w.Write(ctx, func() (*column.Batch, error) {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		b, err := s.buffer.drain()
+		ended = b == nil && err == nil
+		return b, err
+	})
+	if err == nil && !ended {
+		err = errors.New("the writer stopped before the last row")
+	}
+	return err
 }
 
 // doubtError says that it cannot be known whether a transaction was committed.
