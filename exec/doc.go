@@ -10,5 +10,8 @@
 // A batch passed to an operator is lent until the call returns, and its vectors may be gone afterwards.
 // A batch on an edge belongs to the receiver until it asks for the next, then its memory goes round.
 //
+// A job in streaming mode (stream.go) has the same operators in one goroutine, fed by one goroutine a source
+// (stream_source.go); its sinks (stream_sink.go) write at checkpoints. stream_aggregate.go is GROUP BY there.
+//
 // Package exec/store keeps the journal of jobs that write.
 package exec

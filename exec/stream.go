@@ -226,5 +226,5 @@ func (st *stream) nextTransaction() connector.JobID {
 
 // owns reports whether id is the job's or that of one of its transactions.
 func (j *Job) owns(id connector.JobID) bool {
-	return id == j.id || j.stream != nil && [12]byte(id[:12]) == [12]byte(j.id[:12])
+	return id == j.id || j.stream != nil && j.id.SameJob(id)
 }

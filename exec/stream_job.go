@@ -126,6 +126,7 @@ func (st *stream) close() error {
 			errs = append(errs, fmt.Errorf("close table %s: %w", s.spec.Table, err))
 		}
 	}
+	st.sinks, st.sources, st.in = nil, nil, nil // whoever keeps the job does not keep their memory
 	return errors.Join(errs...)
 }
 

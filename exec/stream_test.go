@@ -609,13 +609,13 @@ func TestGroupsAreFreed(t *testing.T) {
 	for _, k := range kinds {
 		count[k]++
 	}
-	require.Equal(t, map[types.RowKind]int{ins: n, del: n - by - 6, before: 6, after_: 6}, count)
+	require.Equal(t, map[types.RowKind]int{ins: n, del: n - by - 6, upOld: 6, upTo: 6}, count)
 	for i, r := range rows {
 		if kinds[i] == ins {
 			continue
 		}
 		want := []any{fmt.Sprintf("group number %d of many", r[1]), r[1], 1, 1, fmt.Sprintf("group number %d of many", r[1]), r[1]}
-		if kinds[i] == before {
+		if kinds[i] == upOld {
 			want[2], want[5] = 2, 2*r[1].(int)
 		}
 		require.Equal(t, want, r)
@@ -650,12 +650,12 @@ func TestStreamChangelogSink(t *testing.T) {
 	p := w.streaming(2048)
 	v := p.filter(call(">", col(0, integer), num(1)), p.scan("t", 1))
 	j := p.stream("v", p.project(v, call("+", col(0, integer), num(1))), nil, true).submit()
-	f.change(one(0, 6), []types.RowKind{ins, del, before, after_, del, ins})
+	f.change(one(0, 6), []types.RowKind{ins, del, upOld, upTo, del, ins})
 	f.push(one(6, 7)...)
 	f.end()
 	require.NoError(t, wait(t, j))
 	require.Equal(t, text(one(3, 8)), text(w.rowsIn("v")))
-	require.Equal(t, []types.RowKind{before, after_, del, ins, ins}, w.tables["v"].changes)
+	require.Equal(t, []types.RowKind{upOld, upTo, del, ins, ins}, w.tables["v"].changes)
 }
 
 // Rows of a streaming SELECT come at once, with their kinds; a slow taker holds the source back; a stop ends
@@ -733,4 +733,73 @@ func TestStreamIsDeterministic(t *testing.T) {
 			require.Equal(t, first, got)
 		}()
 	}
+}
+
+// A slow source's rows are seen while it goes on.
+func TestSlowSource(t *testing.T) {
+	w := newWorld(t)
+	w.add("t", columns(integer), one(0, 30), 1).slow = 2 * time.Millisecond
+	p := w.streaming(2048)
+	p.g.CheckpointInterval = 10 * time.Millisecond
+	j := p.stream("v", p.scan("t", 1), nil, false).submit()
+	eventually(w, "nothing is seen", func() bool { return len(w.rowsIn("v")) > 0 })
+	require.False(t, j.State().Final())
+	require.NoError(t, wait(t, j))
+	require.Equal(t, text(one(0, 30)), text(w.rowsIn("v")))
+	require.Greater(t, strings.Count(w.eventText(), "commit"), 1)
+	require.GreaterOrEqual(t, j.Stats().Checkpoints, int64(strings.Count(w.eventText(), "commit")))
+}
+
+// A job of two tables says which of them were written when a checkpoint fails between the two.
+func TestTwoSinks(t *testing.T) {
+	w := newWorld(t)
+	w.ticks()
+	w.add("t", columns(integer), one(0, 30), 10)
+	n := 0
+	w.onSeal = func(context.Context) error {
+		if n++; n == 2 {
+			return errors.New("boom")
+		}
+		return nil
+	}
+	p := w.streaming(2048)
+	p.stream("v", p.scan("t", 1), nil, false)
+	p.stream("x", p.scan("t", 1), nil, false)
+	require.EqualError(t, wait(t, p.submit()), "write table c.d.x: boom; table c.d.v had been written by then")
+	require.Len(t, w.rowsIn("v"), 30)
+	require.Empty(t, w.rowsIn("x"))
+}
+
+// A cancel at any moment leaves whole checkpoints, and nothing open.
+func TestStreamCancelAtRandom(t *testing.T) {
+	ends := map[State]int{}
+	for i := range 60 {
+		func() {
+			w := newWorld(t)
+			w.add("t", columns(integer), one(0, 4000), 10).endless = true
+			p := w.streaming(64)
+			p.g.CheckpointInterval = 10 * time.Millisecond
+			w.rt.ticker = func(time.Duration) (<-chan time.Time, func()) {
+				tick := time.NewTicker(200 * time.Microsecond)
+				return tick.C, tick.Stop
+			}
+			j := p.stream("v", p.scan("t", 1), nil, false).submit()
+			time.Sleep(time.Duration(i) * 50 * time.Microsecond)
+			if i%2 == 0 {
+				j.Cancel()
+				require.Error(t, wait(t, j))
+			} else {
+				require.NoError(t, j.Stop(context.Background()))
+				require.EqualValues(t, j.Stats().RowsRead, j.Rows())
+			}
+			ends[j.State()]++
+			rows := w.rowsIn("v")
+			require.EqualValues(t, len(rows), j.Rows())
+			require.Zero(t, len(rows)%10)
+			for k, r := range rows {
+				require.Equal(t, k%4000, r[0])
+			}
+		}()
+	}
+	require.Equal(t, map[State]int{Canceled: 30, Finished: 30}, ends)
 }
