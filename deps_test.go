@@ -53,7 +53,7 @@ var house = []struct {
 	{"internal/testfile", ""},
 	{"internal/testformat", "connector column types internal/testfile"},
 	{"docs", ""},
-	{"scripts/bench", ""},
+	{"scripts/bench", "expr column types"},
 	{".", "*"},
 }
 
