@@ -21,7 +21,7 @@ test: ## run the tests; strace is installed for them as root on Debian
 
 check: gofmt vet staticcheck tidy race test demo ## what CI runs: gofmt, vet, staticcheck, tidy, tests with and without race, docs, arrows, demo
 
-bench: sluice ## compare with the sqlite3 command line: CTAS, GROUP BY, start-up, memory
+bench: sluice ## compare with the sqlite3 command line: CTAS, GROUP BY, start-up, memory; ns a row of expressions
 	$(GO) run ./scripts/bench ./sluice
 
 fuzz: ## every fuzz target for FUZZTIME (60s)

@@ -61,7 +61,7 @@ func BenchmarkEval(b *testing.B) {
 		"p * (1 - d)", "k + 1", "i + n", "i * 3 - n", "m * (1 - 0.05)", "m + m", "k / 7", "i > 500", "flag = 'A'",
 		"CASE WHEN i > 500 THEN p ELSE 0 END", "COALESCE(n, 0)", "UPPER(text)", "SUBSTRING(text FROM 5 FOR 6)", "text LIKE '%99%'",
 		"EXTRACT(YEAR FROM day)", "CAST(i AS STRING)", "CAST(m AS DOUBLE)", "CAST(CAST(k AS STRING) AS BIGINT)", "flag || text",
-		"i IN (1, 5, 9, 100)", "i > 10 AND n < 900 OR q = 3", "ts + INTERVAL '1' DAY",
+		"DATE_FORMAT(ts, 'yyyy-MM-dd')", "ROUND(p, 2)", "FLOOR(ts TO HOUR)", "i IN (1, 5, 9, 100)", "i > 10 AND n < 900 OR q = 3", "ts + INTERVAL '1' DAY",
 	} {
 		b.Run(src, func(b *testing.B) {
 			e, err := parseSQL(src, cols)

@@ -348,6 +348,17 @@ func sameValues(from, to types.Type) bool {
 func toText(from, to types.Type, zone *time.Location) castStep {
 	fitted := to.Precision != types.MaxLength || to.Kind == types.Char || to.Kind == types.Binary
 	var buf []byte
+	if write := numberWriter(from); write != nil && !fitted {
+		return func(r Rows, x Arg, out *column.Vector, _ func(int) error) error {
+			t := newText(out, r.N)
+			for k, n := 0, r.Count(); k < n; k++ {
+				i := r.Row(k)
+				out.Bytes = write(out.Bytes, x.Vector, x.At(i))
+				t.end(i)
+			}
+			return t.finish()
+		}
+	}
 	return func(r Rows, x Arg, out *column.Vector, bad func(int) error) error {
 		t := newText(out, r.N)
 		for k, n := 0, r.Count(); k < n; k++ {
@@ -370,6 +381,25 @@ func toText(from, to types.Type, zone *time.Location) castStep {
 		}
 		return t.finish()
 	}
+}
+
+// numberWriter returns what appends the text of an exact number or a date, chosen once for all rows; nil for other
+// types.
+func numberWriter(t types.Type) func(dst []byte, v *column.Vector, i int) []byte {
+	switch {
+	case t.Kind == types.Int:
+		return func(dst []byte, v *column.Vector, i int) []byte { return types.AppendInt(dst, int64(v.I32[i])) }
+	case t.Kind == types.BigInt:
+		return func(dst []byte, v *column.Vector, i int) []byte { return types.AppendInt(dst, v.I64[i]) }
+	case t.IsInteger():
+		return func(dst []byte, v *column.Vector, i int) []byte { return types.AppendInt(dst, v.Int64(i)) }
+	case t.Kind == types.Decimal && !t.Wide():
+		scale := t.Scale
+		return func(dst []byte, v *column.Vector, i int) []byte { return types.AppendDecimal64(dst, v.I64[i], scale) }
+	case t.Kind == types.Date:
+		return func(dst []byte, v *column.Vector, i int) []byte { return types.AppendDate(dst, v.I32[i]) }
+	}
+	return nil
 }
 
 func fromText(to types.Type, zone *time.Location) castStep {

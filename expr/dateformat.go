@@ -75,74 +75,91 @@ func compileFormat(s string, zoned bool) (dateFormat, error) {
 // append appends the text of a day and the nanoseconds of its time.
 func (f dateFormat) append(dst []byte, days int32, nanos int64) []byte {
 	y, m, d := types.CivilFromDays(days)
-	hour := int(nanos / 3_600_000_000_000)
-	number := func(n, width int) []byte {
-		start := len(dst)
-		dst = strconv.AppendInt(dst, int64(n), 10)
-		for len(dst)-start < width {
-			dst = append(dst, 0)
-			copy(dst[start+1:], dst[start:])
-			dst[start] = '0'
-		}
-		return dst
-	}
-	for _, x := range f {
-		switch x.letter {
+	for k := range f {
+		switch x := &f[k]; x.letter {
 		case 0:
+			if len(x.text) == 1 {
+				dst = append(dst, x.text[0])
+				break
+			}
 			dst = append(dst, x.text...)
 		case 'y':
 			if x.count == 2 {
-				dst = number(y%100, 2)
+				dst = appendNumber(dst, y%100, 2)
 			} else {
-				dst = number(y, x.count)
+				dst = appendNumber(dst, y, x.count)
 			}
 		case 'M':
-			dst = named(dst, number, m, x.count, time.Month(m).String())
+			if x.count < 3 {
+				dst = appendNumber(dst, m, x.count)
+			} else {
+				dst = named(dst, x.count, time.Month(m).String())
+			}
 		case 'd':
-			dst = number(d, x.count)
+			dst = appendNumber(dst, d, x.count)
 		case 'D':
-			dst = number(int(unitDOY.extractDate(days)), x.count)
+			dst = appendNumber(dst, int(unitDOY.extractDate(days)), x.count)
 		case 'E':
-			dst = named(dst, nil, 0, max(x.count, 3), time.Weekday(weekday(days)).String())
+			dst = named(dst, max(x.count, 3), time.Weekday(weekday(days)).String())
 		case 'a':
-			if hour < 12 {
+			if hourOf(nanos) < 12 {
 				dst = append(dst, "AM"...)
 			} else {
 				dst = append(dst, "PM"...)
 			}
 		case 'H':
-			dst = number(hour, x.count)
+			dst = appendNumber(dst, hourOf(nanos), x.count)
 		case 'h':
-			dst = number((hour+11)%12+1, x.count)
+			dst = appendNumber(dst, (hourOf(nanos)+11)%12+1, x.count)
 		case 'k':
-			dst = number((hour+23)%24+1, x.count)
+			dst = appendNumber(dst, (hourOf(nanos)+23)%24+1, x.count)
 		case 'K':
-			dst = number(hour%12, x.count)
+			dst = appendNumber(dst, hourOf(nanos)%12, x.count)
 		case 'm':
-			dst = number(int(nanos/60_000_000_000%60), x.count)
+			dst = appendNumber(dst, int(nanos/60_000_000_000%60), x.count)
 		case 's':
-			dst = number(int(nanos/1_000_000_000%60), x.count)
+			dst = appendNumber(dst, int(nanos/1_000_000_000%60), x.count)
 		case 'S':
-			frac := fmt.Sprintf("%09d", nanos%1_000_000_000)
-			for len(frac) < x.count {
-				frac += "0"
+			frac := nanos % 1_000_000_000
+			for k, place := 0, int64(100_000_000); k < x.count; k, place = k+1, place/10 {
+				digit := int64(0)
+				if place > 0 {
+					digit = frac / place % 10
+				}
+				dst = append(dst, byte('0'+digit))
 			}
-			dst = append(dst, frac[:x.count]...)
 		case 'Q':
-			dst = number((m+2)/3, x.count)
+			dst = appendNumber(dst, (m+2)/3, x.count)
 		case 'w':
-			dst = number(int(unitWeek.extractDate(days)), x.count)
+			dst = appendNumber(dst, int(unitWeek.extractDate(days)), x.count)
 		}
 	}
 	return dst
 }
 
-// named writes a month or weekday: a number for one or two letters, a short name for three, else the name.
-func named(dst []byte, number func(n, width int) []byte, n, count int, name string) []byte {
+func hourOf(nanos int64) int { return int(nanos / 3_600_000_000_000) }
+
+// appendNumber appends n with zeros before it up to a width.
+func appendNumber(dst []byte, n, width int) []byte {
 	switch {
-	case count < 3:
-		return number(n, count)
-	case count == 3:
+	case width == 2 && n >= 0 && n < 100:
+		return append(dst, byte('0'+n/10), byte('0'+n%10))
+	case width == 4 && n >= 0 && n < 10000:
+		return append(dst, byte('0'+n/1000), byte('0'+n/100%10), byte('0'+n/10%10), byte('0'+n%10))
+	}
+	start := len(dst)
+	dst = strconv.AppendInt(dst, int64(n), 10)
+	for len(dst)-start < width {
+		dst = append(dst, 0)
+		copy(dst[start+1:], dst[start:])
+		dst[start] = '0'
+	}
+	return dst
+}
+
+// named writes the name of a month or weekday: a short one for three letters, else the whole.
+func named(dst []byte, count int, name string) []byte {
+	if count == 3 {
 		return append(dst, name[:3]...)
 	}
 	return append(dst, name...)

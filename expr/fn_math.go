@@ -501,6 +501,16 @@ func roundFloat(x float64, d int, round bool, bits int) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return x
 	}
+	if bits == 64 && round {
+		if y, ok := roundDouble(x, d); ok {
+			return y
+		}
+	}
+	return roundText(x, d, round, bits)
+}
+
+// roundText does it by the text.
+func roundText(x float64, d int, round bool, bits int) float64 {
 	// mantissa digits and exponent: x = 0.DIGITS · 10^point
 	s := strconv.FormatFloat(math.Abs(x), 'e', -1, bits)
 	e := strings.IndexByte(s, 'e')
@@ -525,6 +535,29 @@ func roundFloat(x float64, d int, round bool, bits int) float64 {
 	}
 	f, _ := strconv.ParseFloat(string(kept)+"e"+strconv.Itoa(-d), bits)
 	return math.Copysign(f, x)
+}
+
+// roundDouble is roundFloat where it is clear without the text: the text is within half a unit of the last place
+// of x, so that it rounds as x does unless x is about as near to the middle between two results. Of a result
+// below 2^52 and a power of ten both are exact, and their quotient is the number nearest to the text of the result.
+func roundDouble(x float64, d int) (float64, bool) {
+	if d < 0 || d > 15 {
+		return 0, false
+	}
+	pow := math.Pow10(d)
+	scaled := math.Abs(x) * pow
+	if scaled >= 1<<52 {
+		return 0, false
+	}
+	n := math.Floor(scaled)
+	part := scaled - n
+	if math.Abs(part-0.5) <= scaled*(1.0/(1<<50)) {
+		return 0, false
+	}
+	if part > 0.5 {
+		n++
+	}
+	return math.Copysign(n/pow, x), true
 }
 
 // spanWord tells the calls of a statement apart, for their random numbers.

@@ -3,6 +3,7 @@ package expr
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"fmt"
 	"math"
 	"net/url"
@@ -66,6 +67,8 @@ func stringFunctions() []Function {
 		}
 	}
 	cased := func(name, doc, example, result string, lo, hi byte, f func(rune) rune) Function {
+		const ones, tops = 0x0101010101010101, 0x8080808080808080
+		from, beyond := uint64(0x80-lo)*ones, uint64(0x7f-hi)*ones
 		return Function{
 			Name: name, Group: "string", Syntax: name + "(string)", Doc: doc, Example: example, Result: result, Min: 1, Max: 1,
 			Bind: takes(sameAs(0), text),
@@ -73,12 +76,24 @@ func stringFunctions() []Function {
 				x := a[0].text(i)
 				start := len(dst)
 				dst = append(dst, x...)
-				for j, c := range dst[start:] {
+				s := dst[start:]
+				for len(s) >= 8 {
+					// Of eight ASCII characters at once, adding carries into the top bit of those from lo on, and of
+					// those beyond hi.
+					w := binary.LittleEndian.Uint64(s)
+					if w&tops != 0 {
+						return appendRunes(dst[:start], x, f), nil
+					}
+					letters := (w + from) &^ (w + beyond) & tops
+					binary.LittleEndian.PutUint64(s, w^letters>>2)
+					s = s[8:]
+				}
+				for j, c := range s {
 					if c >= utf8.RuneSelf {
 						return appendRunes(dst[:start], x, f), nil
 					}
 					if lo <= c && c <= hi {
-						dst[start+j] = c ^ 0x20
+						s[j] = c ^ 0x20
 					}
 				}
 				return dst, nil

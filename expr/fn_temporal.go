@@ -70,6 +70,9 @@ func temporalFunctions() []Function {
 				format, err := formatOf(c, 1, "")
 				t := c.Args[0].Type()
 				ts := types.WithPrecision(types.Timestamp, 9)
+				if _, isConst := constText(c.Args[1]); err == nil && isConst && t.Kind == types.Timestamp && !t.Nanos() {
+					return formatMicros(format)
+				}
 				return textStep(func(dst []byte, a []Arg, i int) ([]byte, error) {
 					f, err := format(a, i)
 					if err != nil {
@@ -295,6 +298,28 @@ func temporalFunctions() []Function {
 			Bind: takes(returns(str), text), Kernel: convertZoneKernel,
 		},
 	}
+}
+
+// formatMicros is DATE_FORMAT of timestamps in microseconds in a constant format, the common case, without a call
+// and a look at the type for every row.
+func formatMicros(format func([]Arg, int) (dateFormat, error)) (Step, error) {
+	f, err := format(nil, 0)
+	return func(r Rows, args []Arg, out *column.Vector) error {
+		const day = 86_400_000_000
+		x := args[0]
+		t := newText(out, r.N)
+		for k, n := 0, r.Count(); k < n; k++ {
+			i := r.Row(k)
+			v := x.I64[x.At(i)]
+			days, rest := v/day, v%day
+			if rest < 0 {
+				days, rest = days-1, rest+day
+			}
+			out.Bytes = f.append(out.Bytes, int32(days), rest*1000)
+			t.end(i)
+		}
+		return t.finish()
+	}, err
 }
 
 func bindExtract(u unit, arg Expr) (types.Type, error) {

@@ -371,8 +371,29 @@ func roundMomentStep(c *Call, env *Env, up bool) (Step, error) {
 		return nil, err
 	}
 	t := c.T
+	size := int64(0) // of FLOOR to a part of the day, or to it, in the units of a TIMESTAMP
+	if day := t.PerSecond() * 86_400; !up && t.Kind == types.Timestamp && (u == unitDay || u >= unitHour && u.perDay() < day) {
+		size = day
+		if u != unitDay {
+			size = day / u.perDay()
+		}
+	}
 	return func(r Rows, args []Arg, out *column.Vector) error {
 		x := args[0]
+		if size > 0 && !x.Const {
+			low := int64(math.MaxInt64)
+			for k, n := 0, r.Count(); k < n; k++ {
+				i := r.Row(k)
+				v := x.I64[i]
+				over := v % size
+				over += size & (over >> 63)
+				out.I64[i] = v - over
+				low = min(low, v)
+			}
+			if low >= math.MinInt64+size {
+				return nil
+			}
+		}
 		for k, n := 0, r.Count(); k < n; k++ {
 			i := r.Row(k)
 			v, ok := u.round(x.Int64(x.At(i)), t, up, env.Zone)

@@ -53,6 +53,11 @@ func run(binary string) error {
 		defer os.RemoveAll(dir)
 	}
 	b := &bench{sluice, dir}
+	if strings.Contains("expressions", *only) {
+		if err := b.expressions(); err != nil || *only != "" {
+			return err
+		}
+	}
 	fmt.Printf("making the source files: %d rows × 16 columns\n", *rows)
 	if err := b.make("src.db", func(p string) error { return load(p, "l", itemColumns, *rows, item) }); err != nil {
 		return err
