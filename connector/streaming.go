@@ -40,3 +40,11 @@ type ChangelogWritable interface {
 	// Changelog returns a new transaction whose Writer takes dense batches of all row kinds, in order.
 	Changelog(ctx context.Context, insert Insert) (Transaction, error)
 }
+
+// EpochChecker is a Transaction that knows when its store cannot be written by a streaming job.
+type EpochChecker interface {
+	// CheckEpochs is called on the first transaction of a streaming job instead of Begin, before anything is
+	// read. An error refuses the job: the store could not take one transaction after the other while the
+	// job goes on reading.
+	CheckEpochs(ctx context.Context) error
+}

@@ -31,6 +31,7 @@ type world struct {
 	mu     sync.Mutex
 	tables map[string]*table
 	events []string
+	refuse error             // streaming jobs
 	ids    []connector.JobID // of the transactions
 
 	// What is to go wrong, by the name of the call; called when it comes to it.
@@ -377,6 +378,8 @@ type transaction struct {
 }
 
 func (x *transaction) Key() string { return "test:" + x.name }
+
+func (x *transaction) CheckEpochs(context.Context) error { return x.w.refuse }
 
 func (x *transaction) Begin(ctx context.Context, id connector.JobID) error {
 	x.w.event("begin")

@@ -125,6 +125,10 @@ func (st *stream) take(h handover) error {
 	if h.err != nil && !s.leaf.stopped.Load() {
 		return toError(h.err, s.leaf.leaf.what())
 	}
+	// What has been read to its end is let go of, so that others, and this job's sinks, can write it.
+	if err := s.leaf.leaf.close(); err != nil {
+		return toError(err, "close after reading: "+s.leaf.leaf.what())
+	}
 	if s.leaf.next != nil {
 		if err := w.inputEnded(s.leaf.next); err != nil {
 			return st.named(w, err)

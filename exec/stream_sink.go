@@ -100,8 +100,13 @@ func (s *streamSink) prepare(ctx context.Context) error {
 	if s.table, err = in.Registry.Table(ctx, c, s.target.Table, def); err != nil {
 		return err
 	}
-	s.next, err = s.transaction(ctx)
-	return err
+	if s.next, err = s.transaction(ctx); err != nil {
+		return err
+	}
+	if t, ok := s.next.(connector.EpochChecker); ok {
+		return t.CheckEpochs(ctx)
+	}
+	return nil
 }
 
 func (s *streamSink) transaction(ctx context.Context) (connector.Transaction, error) {

@@ -318,7 +318,9 @@ func TestWatermark(t *testing.T) {
 	now.Store(1010)
 	eventually(w, "the watermark stands still without input", at(1010))
 	now.Store(1011)
+	open := w.open.Load()
 	g.end()
+	eventually(w, "an input that has ended is still open", func() bool { return w.open.Load() <= open-3 })
 	now.Store(1012)
 	eventually(w, "the watermark is held by an input that has ended", at(1012))
 	tick(j)
@@ -440,6 +442,13 @@ func TestStreamCreates(t *testing.T) {
 		delete(w.tables, "t")
 		require.ErrorContains(t, submit(w, p), "read table c.d.t: it is gone")
 		require.Empty(t, w.eventText())
+	})
+	t.Run("its store refuses", func(t *testing.T) {
+		w := newWorld(t)
+		p, _ := create(w)
+		w.refuse = errors.New("the file has a rollback journal")
+		require.ErrorContains(t, submit(w, p), "write table c.d.v: the file has a rollback journal")
+		require.Equal(t, "create drop", w.eventText())
 	})
 	t.Run("it is there", func(t *testing.T) {
 		w := newWorld(t)
