@@ -101,6 +101,7 @@ type lists struct {
 	vals   *column.Vector // the values of all groups, in the order in which they came
 	next   []int32        // of each value: the next one of its group, counted from 1; 0: none
 	groups []list
+	dead   int // values that were taken out and still lie in vals
 	// owed are values whose removal has overtaken their arrival.
 	owed *lists
 }
@@ -156,6 +157,7 @@ func (l *lists) remove(g uint32, v *column.Vector, i int) bool {
 		if p.last == at {
 			p.last = before
 		}
+		l.dead++
 		return true
 	}
 	return false
@@ -214,18 +216,11 @@ func (l *lists) Retract(groups []uint32, args []*column.Vector, sel []uint16, n 
 
 // compact forgets values that were taken out, once they are the greater part.
 func (l *lists) compact() {
-	live := 0
-	for g := range l.groups {
-		l.each(g, func(int) { live++ })
-		if live > l.vals.Len/2 {
-			return
-		}
-	}
-	if l.vals.Len < 1024 {
+	if l.vals.Len < 1024 || l.dead <= l.vals.Len/2 {
 		return
 	}
 	old := *l
-	l.vals, l.next = column.New(l.t, live), nil
+	l.vals, l.next, l.dead = column.New(l.t, l.vals.Len-l.dead), nil, 0
 	l.groups = make([]list, len(old.groups))
 	for g := range old.groups {
 		old.each(g, func(i int) { l.append(uint32(g), old.vals, i) })

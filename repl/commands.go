@@ -84,7 +84,15 @@ func (sh *shell) command(ctx context.Context, name string, t sqlparse.StatementT
 	if i < 0 {
 		return sh.misread(name, t, unknownCommand(word))
 	}
-	sql, err := all[i].translate(ctx, sh, arg)
+	// What a short form means may have to be looked up, in a file that somebody has locked.
+	looking, release := sh.signals.begin(ctx)
+	sql, err := all[i].translate(looking, sh, arg)
+	stopped := looking.Err() != nil
+	release()
+	if stopped {
+		sh.screen.message("[INFO] The statement was canceled.\n")
+		return canceled
+	}
 	if err != nil {
 		at := strings.LastIndex(t.Text, arg)
 		if arg == "" {

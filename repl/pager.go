@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -210,6 +211,7 @@ func (sh *shell) page(ctx context.Context, command string, f *os.File) error {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = f, sh.screen.out, sh.screen.out
 	cmd.Env = pagerEnv(os.Environ())
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 5 * time.Second // for a pager that does not mind the signal
 
 	sh.signals.page(true)
 	sh.screen.pause(true)

@@ -122,11 +122,24 @@ func tableColumns(r *Relation, declared []sqlparse.ColumnDef) error {
 			return sameName(r.Columns, k, i, "table")
 		}
 		first[c.Name] = i
+		if t := r.Node.Schema().Columns[i].Type; t.IsNested() && untyped(t) && !hasType[c.Name] {
+			return withHint(errAt(c.At, "Column '%s' is of type %s, in which a NULL has no type", c.Name, t.AsNullable()), "write CAST(… AS <type>)")
+		}
 		if c.Null && !hasType[c.Name] {
 			return withHint(errAt(c.At, "Column '%s' is an untyped NULL", c.Name), "write CAST(NULL AS <type>)")
 		}
 	}
 	return nil
+}
+
+// untyped reports whether a bare NULL's type is in t.
+func untyped(t types.Type) bool {
+	for _, f := range t.Fields {
+		if untyped(f.Type) {
+			return true
+		}
+	}
+	return t.Kind == types.Null
 }
 
 // sameName is the error for two columns of a query that have one name.
