@@ -331,6 +331,29 @@ func (m *CatalogManager) Descriptor(name string) (Descriptor, error) {
 	return e.desc, nil
 }
 
+// Known returns what is known of a catalog without asking the Store: of those that this session has created
+// or used.
+func (m *CatalogManager) Known(name string) (Descriptor, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e, ok := m.catalogs[name]
+	if !ok {
+		return Descriptor{}, false
+	}
+	return e.desc, true
+}
+
+// AllKnown returns what is known of each catalog without asking the Store, by name.
+func (m *CatalogManager) AllKnown() []Descriptor {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := make([]Descriptor, 0, len(m.catalogs))
+	for _, name := range slices.Sorted(maps.Keys(m.catalogs)) {
+		list = append(list, m.catalogs[name].desc)
+	}
+	return list
+}
+
 // ListCatalogs returns the names, sorted: those of AllCatalogs as far as they can be found.
 func (m *CatalogManager) ListCatalogs() []string {
 	names, _ := m.AllCatalogs() // for hints and completion; SHOW CATALOGS asks AllCatalogs

@@ -1,12 +1,11 @@
 package session
 
 import (
-	"context"
+	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/sqlparse"
 )
@@ -14,7 +13,8 @@ import (
 // mask goes beyond sqlparse.MaskSecrets, which knows secrets by the names of their keys: every value of a
 // WITH clause that its type or connector does not declare public is masked at equal length, so that
 // positions stay right, and kept out of messages. So is the value of a SET whose key is none of the
-// session's nor a slip for one: nobody knows what it is.
+// session's nor a slip for one: nobody knows what it is. Where the options' owner is not known without asking
+// a catalog or a disk, which this must not wait for, only what is public wherever it is an option stays.
 func (s *Session) mask(x *execution) {
 	stmt := x.stmt
 	if ex, ok := stmt.(*sqlparse.Explain); ok {
@@ -25,30 +25,27 @@ func (s *Session) mask(x *execution) {
 	switch st := stmt.(type) {
 	case *sqlparse.CreateCatalog:
 		typ, _ := st.Options.Get("type")
-		declared, items = catalogOptions(s.registry, map[string]string{"type": typ}), st.Options.Items
+		declared, items = s.optionsOfType(typ), st.Options.Items
 	case *sqlparse.CreateTable:
 		if st.Options == nil {
 			return
 		}
-		options := map[string]string{}
 		if name, ok := st.Options.Get("connector"); ok {
-			options["connector"] = name
+			declared = s.optionsOfConnector(name)
+		} else {
+			declared = s.optionsWithoutConnector(st.Name)
 		}
-		c, _ := s.catalogs.Live(s.identify(st.Name).Catalog)
-		if c == nil {
-			c, _ = s.catalogs.Live(s.CurrentCatalog())
-		}
-		f, _ := s.tableFactory(c, options)
-		declared, items = tableOptions(f), st.Options.Items
+		items = st.Options.Items
 	case *sqlparse.AlterCatalog:
-		d, err := s.catalogs.Descriptor(st.Name.Name)
-		if st.Set == nil || err != nil {
+		if st.Set == nil {
 			return
 		}
-		declared, items = catalogOptions(s.registry, d.Properties), st.Set.Items
+		d, _ := s.catalogs.Known(st.Name.Name)
+		declared, items = s.optionsOfType(d.Properties["type"]), st.Set.Items
 	case *sqlparse.AlterTable:
 		if o := optionsOf(st); o != nil {
-			declared, items = s.alteredOptions(st, o), o.Items
+			name, _ := o.Get("connector")
+			declared, items = s.optionsOfConnector(name), o.Items
 		}
 	case *sqlparse.Set:
 		if st.Value == nil {
@@ -81,35 +78,57 @@ func (s *Session) mask(x *execution) {
 	x.masked.SQL = string(text)
 }
 
-// alteredOptions returns the declared options of the connector that an ALTER TABLE … SET is about: the one
-// that it names, else the table's own.
-func (s *Session) alteredOptions(st *sqlparse.AlterTable, set *sqlparse.Options) []connector.Option {
-	options := map[string]string{}
-	id := s.identifyPermanent(st.Name)
-	c, ok := s.catalogs.Live(id.Catalog)
-	if ok {
-		if t, err := c.Table(context.Background(), catalog.ObjectPath{Database: id.Database, Object: id.Object}); err == nil {
-			options = t.Options
-		}
+// optionsOfType returns the declared options of a catalog type; of one that is not known, plainlyPublic.
+func (s *Session) optionsOfType(typ string) []connector.Option {
+	if s.registry.Factory(typ) == nil {
+		return s.plainlyPublic()
 	}
-	if name, given := set.Get("connector"); given {
-		options = map[string]string{"connector": name}
-	}
-	if c == nil && options["connector"] == "" {
-		return nil
-	}
-	f, _ := s.tableFactory(c, options)
-	return tableOptions(f)
+	return catalogOptions(s.registry, map[string]string{"type": typ})
 }
 
-// secrets returns the values of the session's catalogs that must not be shown.
+// optionsOfConnector returns the declared options of a connector; of one that is not known, plainlyPublic.
+func (s *Session) optionsOfConnector(name string) []connector.Option {
+	for _, f := range s.registry.Connectors {
+		if f.Identifier() == name {
+			return tableOptions(f)
+		}
+	}
+	return s.plainlyPublic()
+}
+
+// optionsWithoutConnector returns the options that a new table of a catalog may have without a connector.
+func (s *Session) optionsWithoutConnector(name sqlparse.ObjectName) []connector.Option {
+	in := s.CurrentCatalog()
+	if len(name.Parts) == 3 {
+		in = name.Parts[0].Name
+	}
+	c, ok := s.catalogs.Live(in)
+	if !ok {
+		return s.plainlyPublic()
+	}
+	return tableOptions(c.Factory())
+}
+
+// plainlyPublic returns the options that are public in every connector and catalog type that has them.
+func (s *Session) plainlyPublic() []connector.Option {
+	all := []connector.Option{{Key: "connector", Public: true}, {Key: "type", Public: true}}
+	for _, f := range s.registry.Catalogs {
+		all = append(all, f.Options()...)
+	}
+	for _, f := range s.registry.Connectors {
+		all = append(all, f.Options()...)
+	}
+	secret := map[string]bool{}
+	for _, o := range all {
+		secret[o.Key] = secret[o.Key] || !o.Public || sqlparse.IsSecretKey(o.Key)
+	}
+	return slices.DeleteFunc(all, func(o connector.Option) bool { return secret[o.Key] || o.Prefix || o.Named() })
+}
+
+// secrets returns the values that must not be shown of the catalogs that this session has used.
 func (s *Session) secrets() []string {
 	var secrets []string
-	for _, name := range s.catalogs.ListCatalogs() {
-		d, err := s.catalogs.Descriptor(name)
-		if err != nil {
-			continue // dropped meanwhile
-		}
+	for _, d := range s.catalogs.AllKnown() {
 		declared := catalogOptions(s.registry, d.Properties)
 		for k, v := range d.Properties {
 			if v != "" && connector.Printable(declared, k, v) != v {

@@ -79,6 +79,12 @@ func TestSecretsStayInside(t *testing.T) {
 	require.Contains(t, run("ALTER CATALOG v SET ('pasword'='wrong-password')"), "did you mean 'password'?")
 	require.Equal(t, "ALTER CATALOG v SET ('user'='*****', 'url'='x')", s.Masked("ALTER CATALOG v SET ('user'='alice', 'url'='x')"))
 	require.Equal(t, "ALTER TABLE v.d.t SET ('user'='*****')", s.Masked("ALTER TABLE v.d.t SET ('user'='alice')"))
+	// Nor where nobody knows whose option it is; what is public everywhere stays readable.
+	require.Contains(t, run("ALTER CATALOG nope SET ('foo'='s3cr3t', 'url'='x')"), "SET ('foo'='******', 'url'='x')")
+	require.Equal(t, "ALTER CATALOG nope SET ('foo'='*******')", s.Masked("ALTER CATALOG nope SET ('foo'='hunter4')"))
+	require.Contains(t, run("CREATE CATALOG v2 WITH ('type'='valt', 'url'='db://h', 'user'='alice')"), "'url'='db://h', 'user'='*****'")
+	require.Equal(t, "CREATE TABLE t (a INT) WITH ('connector'='nope', 'url'='x', 'foo'='*******')",
+		s.Masked("CREATE TABLE t (a INT) WITH ('connector'='nope', 'url'='x', 'foo'='hunter4')"))
 	// Not even where the statement cannot be read.
 	require.Contains(t, run("CREATE CATALOG v2 WITH ('type'='vault', 'password'='wrong-password' 'user'='alice')"), "1:")
 	require.Contains(t, run("SELECT nope, 's3cr3t' FROM (VALUES 1) AS x (y)"), "******")
@@ -123,4 +129,48 @@ func TestSecretWordsAgree(t *testing.T) {
 		require.True(t, sqlparse.IsSecretKey(word), word)
 		require.Equal(t, "jdbc:x://h?user=u&"+word+"=****", connector.ScrubURL("jdbc:x://h?user=u&"+word+"=hunter2"))
 	}
+}
+
+// Masking waits for nothing: the prompt does it to every statement, before anything can be canceled.
+func TestMaskingAsksNoCatalog(t *testing.T) {
+	w := newWorld(t, nil)
+	asked := &askedCatalogs{}
+	s, err := session.New(session.Config{Env: w.env, Catalogs: []catalog.Factory{memorycatalog.Factory{}, asked}})
+	require.NoError(t, err)
+	defer s.Close()
+	w.Session = s
+	require.Equal(t, "ok\nok\n", w.script(t, "CREATE CATALOG c WITH ('type'='asked'); USE CATALOG c", false))
+	asked.times = 0
+	for sql, want := range map[string]string{
+		"ALTER TABLE c.`default`.t SET ('k'='hunter4')":                   "ALTER TABLE c.`default`.t SET ('k'='*******')",
+		"ALTER TABLE t SET ('connector'='print', 'k'='hunter4')":          "ALTER TABLE t SET ('connector'='print', 'k'='*******')",
+		"CREATE TABLE c.`default`.t (a INT) WITH ('k'='hunter4')":         "CREATE TABLE c.`default`.t (a INT) WITH ('k'='*******')",
+		"EXPLAIN CREATE TABLE t WITH ('k'='hunter4') AS SELECT 1 AS hunt": "EXPLAIN CREATE TABLE t WITH ('k'='*******') AS SELECT 1 AS hunt",
+	} {
+		require.Equal(t, want, s.Masked(sql))
+	}
+	require.Zero(t, asked.times)
+}
+
+// askedCatalogs makes catalogs that count how often they are asked for a table.
+type askedCatalogs struct {
+	memorycatalog.Factory
+	times int
+}
+
+func (*askedCatalogs) Type() string { return "asked" }
+
+func (f *askedCatalogs) Catalog(name string, _ map[string]string, env *connector.Env) (catalog.Catalog, error) {
+	c, err := f.Factory.Catalog(name, map[string]string{}, env)
+	return &askedCatalog{c, f}, err
+}
+
+type askedCatalog struct {
+	catalog.Catalog
+	of *askedCatalogs
+}
+
+func (c *askedCatalog) Table(ctx context.Context, path catalog.ObjectPath) (*catalog.CatalogTable, error) {
+	c.of.times++
+	return c.Catalog.Table(ctx, path)
 }
