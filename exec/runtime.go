@@ -27,12 +27,13 @@ type Runtime struct {
 	Store *store.Store
 
 	// Ended is called when a job has ended, in whatever state, before its Wait returns; nil: nobody is
-	// told. It must not wait for the job.
+	// told. It must not wait for the job, nor close the runtime.
 	Ended func(*Job)
 
 	ticker func(time.Duration) (tick <-chan time.Time, stop func()) // of checkpoints; nil: the clock's; tests have one
 
 	limits laneLimits // of edges; zero: the usual
+	gone   int        // groups or values gone for which an aggregation's state is made anew; zero: the usual
 	poison bool       // fill what nobody may read any more with rubbish; tests do
 
 	mu     sync.Mutex
