@@ -211,6 +211,14 @@ func (j *Job) Wait(ctx context.Context) error {
 	}
 }
 
+// Err is what Wait returns of a job that has ended, and nil before.
+func (j *Job) Err() error {
+	if !j.State().Final() {
+		return nil
+	}
+	return j.outcome()
+}
+
 func (j *Job) outcome() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -27,13 +27,12 @@ type Runtime struct {
 	Store *store.Store
 
 	// Ended is called when a job has ended, in whatever state, before its Wait returns; nil: nobody is
-	// told. It must not wait for the job, nor close the runtime.
+	// told. It must not wait for the job.
 	Ended func(*Job)
 
 	ticker func(time.Duration) (tick <-chan time.Time, stop func()) // of checkpoints; nil: the clock's; tests have one
 
 	limits laneLimits // of edges; zero: the usual
-	gone   int        // groups or values gone for which an aggregation's state is made anew; zero: the usual
 	poison bool       // fill what nobody may read any more with rubbish; tests do
 
 	mu     sync.Mutex
@@ -99,6 +98,9 @@ func (r *Runtime) Submit(ctx context.Context, encoded []byte) (*Job, error) {
 	defer r.mu.Unlock()
 	if r.closed {
 		return nil, errors.Join(errors.New("the session is closed"), j.discard())
+	}
+	if j.stream != nil {
+		j.state = Running // prepare has done all that comes before
 	}
 	r.jobs = append(r.jobs, entry{live: j})
 	r.wg.Add(1)

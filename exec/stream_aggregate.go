@@ -53,7 +53,6 @@ type streamAggregate struct {
 	kinds   []types.RowKind
 	groupOf []uint32
 	out     *slot
-	worth   int // as worthCompacting
 }
 
 // split is the part of a batch whose rows come, or that whose rows go.
@@ -101,9 +100,6 @@ func newStreamAggregate(w *worker, v *job.Vertex, spec *job.Aggregate, env *expr
 		}
 	}
 	a.out = newSlot(a.types)
-	if a.worth = w.p.job.rt.gone; a.worth == 0 {
-		a.worth = worthCompacting
-	}
 	a.begin()
 	return a, nil
 }
@@ -429,10 +425,10 @@ func (a *streamAggregate) compact() error {
 	if !a.spec.Retracting {
 		return nil
 	}
-	due := a.table != nil && a.gone >= a.worth && a.gone > a.total()/2
+	due := a.table != nil && a.gone >= worthCompacting && a.gone > a.total()/2
 	for _, c := range a.calls {
 		if c.seen != nil {
-			due = due || c.forgotten >= a.worth && c.forgotten > c.seen.groups()/2
+			due = due || c.forgotten >= worthCompacting && c.forgotten > c.seen.groups()/2
 		}
 	}
 	if !due {

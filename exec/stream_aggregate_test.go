@@ -267,7 +267,6 @@ func TestFoldedChangelog(t *testing.T) {
 
 func foldOne(t *testing.T, w *world, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 5))
-	w.rt.gone = []int{0, 1, 3}[r.IntN(3)]
 	q := randomQuery(r)
 	cols := columns(integer, str, integer, double)
 	f := w.feed("t", cols)

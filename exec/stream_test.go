@@ -631,28 +631,6 @@ func TestGroupsAreFreed(t *testing.T) {
 	}
 }
 
-// The values that a DISTINCT call has seen are forgotten, too, when no row has them any more.
-func TestValuesAreForgotten(t *testing.T) {
-	w := newWorld(t)
-	w.rt.Registry.Env.Memory.SetLimit(3 << 20)
-	f := w.feed("t", columns(integer, str))
-	for at := 0; at < 100_000; at += 500 {
-		rows, kinds := [][]any{{at, "stays"}}, []types.RowKind{ins}
-		for i := at; i < at+500; i++ {
-			r := []any{i, fmt.Sprintf("value number %d of many", i)}
-			rows, kinds = append(rows, r, r), append(kinds, ins, del)
-		}
-		f.change(rows, kinds)
-	}
-	f.end()
-	p := w.streaming(2048)
-	v := p.changelog(p.scan("t", 1), nil, true, false, agg("COUNT", false, nil), agg("COUNT", true, nil, col(1, str)), agg("MIN", false, nil, col(1, str)))
-	rows, _, err := drain(w, p.collect(v).submit())
-	require.NoError(t, err)
-	require.Len(t, rows, 200)
-	require.Equal(t, []any{200, 1, "stays"}, rows[199])
-}
-
 // What a table cannot take is refused before anything is touched, or fails with the row.
 func TestStreamSinkRefuses(t *testing.T) {
 	w := newWorld(t)
@@ -833,36 +811,4 @@ func TestStreamCancelAtRandom(t *testing.T) {
 		}()
 	}
 	require.Equal(t, map[State]int{Canceled: 30, Finished: 30}, ends)
-}
-
-// A table that is written by key follows every change: of a row whose key stays or not, and where a filter lets
-// only the old row of an update pass, or only the new one. Epochs make no difference.
-func TestStreamUpsertSink(t *testing.T) {
-	for _, epochs := range []bool{false, true} {
-		w := newWorld(t)
-		tick := w.ticks()
-		f := w.feed("t", columns(integer, integer))
-		p := w.streaming(2048)
-		v := p.filter(call("<", col(1, integer), num(5)), p.scan("t", 1))
-		j := p.stream("v", v, []int{0}, false).submit()
-		read := int64(0)
-		step := func(kinds []types.RowKind, rows ...[]any) {
-			f.change(rows, kinds)
-			read += int64(len(rows))
-			if epochs {
-				eventually(w, "nothing is read", func() bool { return j.Stats().RowsRead == read || j.State().Final() })
-				tick(j)
-			}
-		}
-		step([]types.RowKind{ins, ins, ins, ins}, []any{1, 2}, []any{2, 2}, []any{3, 9}, []any{4, 4})
-		step([]types.RowKind{upOld, upTo}, []any{1, 2}, []any{1, 3}) // stays
-		step([]types.RowKind{upOld, upTo}, []any{2, 2}, []any{2, 9}) // only the old row passes
-		step([]types.RowKind{upOld, upTo}, []any{3, 9}, []any{3, 1}) // only the new one does
-		step([]types.RowKind{upOld, upTo}, []any{4, 4}, []any{5, 4}) // another key
-		step([]types.RowKind{ins, del}, []any{6, 1}, []any{6, 1})    // comes and goes
-		step([]types.RowKind{del, ins}, []any{1, 3}, []any{1, 4})    // goes and comes
-		f.end()
-		require.NoError(t, wait(t, j))
-		require.Equal(t, []string{"1|4", "3|1", "5|4"}, sorted(text(w.rowsIn("v"))))
-	}
 }

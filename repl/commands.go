@@ -34,6 +34,7 @@ func Commands() []Command {
 		{`\dn [pattern]`, "SHOW DATABASES LIKE 'pattern'", showLike("SHOW DATABASES")},
 		{`\l [pattern]`, "SHOW CATALOGS LIKE 'pattern'", showLike("SHOW CATALOGS")},
 		{`\c name`, "USE a database, or USE CATALOG", useName},
+		{`\j [id]`, "SHOW JOBS, or DESCRIBE JOB 'id'", showJobs},
 		{`\i file`, "SOURCE 'file': run the statements of a file", sourceFile},
 		{`\o [file]`, "SET 'sluice.output' = 'file': write rows there, or RESET", setOutput},
 		{`\f [format]`, "SET 'sluice.format' = 'format', or show it", setFormat},
@@ -305,6 +306,16 @@ func showCreate(ctx context.Context, sh *shell, arg string) (string, error) {
 		}
 	}
 	return checked("SHOW CREATE TABLE", arg, "SHOW CREATE TABLE")
+}
+
+func showJobs(_ context.Context, _ *shell, arg string) (string, error) {
+	if arg == "" {
+		return "SHOW JOBS", nil
+	}
+	if s, ok := unquoted(arg, "'"); ok {
+		arg = s
+	}
+	return "DESCRIBE JOB " + literal(arg), nil
 }
 
 // useName makes a database current, and a catalog when no database has the name.

@@ -24,7 +24,7 @@ func TestCommandsAreListed(t *testing.T) {
 		require.NoError(t, err)
 		scripts.Write(b)
 	}
-	tried := map[string]bool{`\?`: true, `\h`: true, `\o`: true, `\timing`: true} // below
+	tried := map[string]bool{`\?`: true, `\h`: true, `\o`: true, `\j`: true, `\timing`: true} // below
 	for _, w := range strings.Fields(scripts.String()) {
 		tried[w] = true
 	}
@@ -43,12 +43,12 @@ func TestCommandsAreListed(t *testing.T) {
 func TestCommandsAreStatements(t *testing.T) {
 	e := newFake()
 	code, _, errs := capture(t, nil, func(c Config) int {
-		return runCommand(ctx, e, c, "\\o out ' file.csv\n\\o 'it''s'\n\\o\n\\timing\n\\timing\n\\timing off\n\\h\n\\h create table\n\\q\n")
+		return runCommand(ctx, e, c, "\\o out ' file.csv\n\\o 'it''s'\n\\o\n\\timing\n\\timing\n\\timing off\n\\h\n\\h create table\n\\j\n\\j ab01\n\\j 'ab'\n\\q\n")
 	})
 	require.Zero(t, code, errs)
 	require.Equal(t, []string{
 		"SET 'sluice.output' = 'out '' file.csv'", "SET 'sluice.output' = 'it''s'", "RESET 'sluice.output'",
 		"SET 'sluice.timing' = 'true'", "SET 'sluice.timing' = 'false'", "SET 'sluice.timing' = 'false'",
-		"HELP", "HELP create table", "QUIT",
+		"HELP", "HELP create table", "SHOW JOBS", "DESCRIBE JOB 'ab01'", "DESCRIBE JOB 'ab'", "QUIT",
 	}, e.statements())
 }

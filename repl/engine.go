@@ -19,6 +19,12 @@ type engine interface {
 	Masked(sql string) string
 	// Zone is the session's time zone.
 	Zone() *time.Location
+
+	// The jobs in the background; see the session's methods.
+	RunningJobs() []session.RunningJob
+	AwaitJobs(context.Context) error
+	StopJobs(context.Context) error
+	OnJobEnd(func(session.JobEnd))
 }
 
 // rows are the rows of a result.

@@ -31,6 +31,9 @@ import (
 //	CHATTER n   says n things in the background, from now on
 //	LATER       says something in the background, soon
 //	COMMIT …    does not hear a cancel, and writes one row; waits for what follows
+//	JOB n       a job in the background, which fails after n milliseconds, or, for 0, goes on until it is stopped
+//	WAITED      waits for these jobs
+//	CHANGES n   a changelog of n rows, row by row, or, for 0, until it is canceled
 //	QUIT, CLEAR, HELP
 type fakeEngine struct {
 	mu       sync.Mutex
@@ -40,6 +43,8 @@ type fakeEngine struct {
 	started  chan string // gets every statement of WAIT, STUCK and COMMIT once it runs
 	unstick  chan struct{}
 	err      io.Writer // where LATER says it
+	told     func(session.JobEnd)
+	jobs     []session.RunningJob
 }
 
 func newFake() *fakeEngine {
@@ -88,6 +93,52 @@ func (f *fakeEngine) Masked(sql string) string { return strings.ReplaceAll(sql, 
 
 func (f *fakeEngine) Zone() *time.Location { return time.UTC }
 
+func (f *fakeEngine) OnJobEnd(told func(session.JobEnd)) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.told = told
+}
+
+func (f *fakeEngine) RunningJobs() []session.RunningJob {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.jobs)
+}
+
+// AwaitJobs waits for the jobs of JOB, which end when they are stopped or fail.
+func (f *fakeEngine) AwaitJobs(ctx context.Context) error {
+	for len(f.RunningJobs()) > 0 {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(time.Millisecond):
+		}
+	}
+	return ctx.Err()
+}
+
+func (f *fakeEngine) StopJobs(context.Context) error {
+	for _, j := range f.RunningJobs() {
+		f.endJob(j, nil)
+	}
+	return nil
+}
+
+// endJob ends a job, and tells it.
+func (f *fakeEngine) endJob(j session.RunningJob, err *session.Error) {
+	f.mu.Lock()
+	told := f.told
+	f.mu.Unlock()
+	end := session.JobEnd{Job: j.ID, Name: j.Name, State: "FINISHED", Rows: 7}
+	if err != nil {
+		end.State, end.Err = "FAILED", err
+	}
+	told(end)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.jobs = slices.DeleteFunc(f.jobs, func(o session.RunningJob) bool { return o.ID == j.ID })
+}
+
 // set is the SET statement.
 var set = regexp.MustCompile(`(?i)^SET\s+'([^']*)'\s*=\s*'([^']*)'$`)
 
@@ -117,7 +168,7 @@ func (f *fakeEngine) Execute(ctx context.Context, t session.Text) (*session.Resu
 		}
 	case "NONE":
 		rowsOf("n")
-	case "SHOW":
+	case "SHOW", "DESCRIBE":
 		rowsOf("result")
 		res.IsQuery = false
 		r.batches = []*column.Batch{texts([]string{"CREATE TABLE t (\n  a INT\n)\n"})}
@@ -160,6 +211,23 @@ func (f *fakeEngine) Execute(ctx context.Context, t session.Text) (*session.Resu
 				time.Sleep(3 * time.Millisecond)
 			}
 		}()
+	case "JOB":
+		job := session.RunningJob{Name: "insert-into_t", Streaming: true}
+		f.mu.Lock()
+		job.ID[0] = byte(len(f.ran))
+		f.jobs = append(f.jobs, job)
+		f.mu.Unlock()
+		res.Kind, res.Job = session.Submitted, job.ID
+		if n > 0 {
+			time.AfterFunc(time.Duration(n)*time.Millisecond, func() { f.endJob(job, &session.Error{Msg: "row 8 is bad"}) })
+		}
+	case "WAITED":
+		_ = f.AwaitJobs(ctx)
+	case "CHANGES":
+		rowsOf("n")
+		res.Changelog = true
+		r.left, r.changes = n, true
+		r.endless = n == 0
 	case "QUIT", "EXIT":
 		res.Kind = session.Quit
 	case "CLEAR":
@@ -177,6 +245,8 @@ type fakeRows struct {
 	left    int
 	n       int64
 	err     error
+	changes bool // row by row, with kinds
+	endless bool
 }
 
 func (r *fakeRows) Next(ctx context.Context) (*column.Batch, error) {
@@ -186,6 +256,18 @@ func (r *fakeRows) Next(ctx context.Context) (*column.Batch, error) {
 	if len(r.batches) > 0 {
 		b := r.batches[0]
 		r.batches = r.batches[1:]
+		return b, nil
+	}
+	if r.changes && (r.left > 0 || r.endless) {
+		select {
+		case <-ctx.Done():
+			return nil, &session.Error{Msg: "canceled", Canceled: true}
+		case <-time.After(time.Duration(r.n) * 100 * time.Millisecond):
+		}
+		r.n++
+		r.left--
+		b := texts([]string{strconv.FormatInt(r.n, 10)})
+		b.Kind = []types.RowKind{types.RowKind((r.n - 1) % 4)}
 		return b, nil
 	}
 	if r.left == 0 {

@@ -24,6 +24,8 @@ type layout struct {
 	// query tells the rows of a SELECT from those of SHOW, DESCRIBE and EXPLAIN, whose texts have lines
 	// and are never cut.
 	query bool
+	// changelog says that the rows come as they are made and may never end, the kind of each in front of it.
+	changelog bool
 	// maxWidth is the most columns a text of a query may take on a terminal; numbers and times are never cut.
 	maxWidth int
 }
@@ -41,6 +43,14 @@ const writeSize = 32 << 10
 
 // newPrinter returns the printer of a format, which is one that SET 'sluice.format' allows.
 func newPrinter(format string, l layout) printer {
+	p := printerOf(format, l)
+	if l.changelog {
+		return changelog{p}
+	}
+	return p
+}
+
+func printerOf(format string, l layout) printer {
 	switch format {
 	case "box":
 		return &grid{layout: l, style: boxStyle()}

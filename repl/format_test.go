@@ -154,13 +154,20 @@ func printTo(t *testing.T, w *bytes.Buffer, format string, l layout, s types.Sch
 	return p
 }
 
-// The files hold what each format prints: `tableau people`, with the arguments terminal and meta.
+// The files hold what each format prints: `tableau people`, with the arguments terminal, meta and changelog,
+// whose rows are of each kind in turn.
 func TestFormats(t *testing.T) {
 	testfile.Walk(t, "testdata/formats", ".test", func(t *testing.T, path string) {
 		testfile.Run(t, path, func(t *testing.T, c *testfile.Case) string {
 			var w bytes.Buffer
 			s, b := table(t, strings.TrimSpace(c.Input))
-			printTo(t, &w, c.Cmd, layout{terminal: testfile.Has(c, "terminal"), query: !testfile.Has(c, "meta")}, s, b)
+			l := layout{terminal: testfile.Has(c, "terminal"), query: !testfile.Has(c, "meta"), changelog: testfile.Has(c, "changelog")}
+			for i := range b.N {
+				if l.changelog && b.N > 1 {
+					b.Kind = append(b.Kind, types.RowKind(i%4))
+				}
+			}
+			printTo(t, &w, c.Cmd, l, s, b)
 			if testfile.Has(c, "escaped") {
 				return strings.ReplaceAll(fmt.Sprintf("%q\n", w.String()), `\n`, "\\n\n")
 			}

@@ -9,7 +9,7 @@ import (
 
 // grid prints rows as a table of ruled lines. A column is as wide as its widest cell among the first
 // 10,000 rows or 16 MiB; after those rows are printed as they come, and a wider cell pushes the border.
-// Nothing is printed for no rows. A result that is one text of several lines (SHOW CREATE, EXPLAIN) is
+// Nothing is printed for no rows. A changelog is printed row by row, in the widths of its types. A result that is one text of several lines (SHOW CREATE, EXPLAIN) is
 // printed without lines around it, so that it can be read and run again; Flink draws a box as wide as the
 // text is long.
 //
@@ -48,7 +48,13 @@ func (g *grid) begin(s types.Schema) error {
 		g.widths = append(g.widths, width(name))
 		g.left = append(g.left, g.style.textLeft && !c.Type.IsNumeric())
 	}
-	return nil
+	if !g.changelog {
+		return nil
+	}
+	for i, c := range s.Columns[1:] {
+		g.widths[i+1] = max(g.widths[i+1], typeWidth(c.Type, g.maxWidth), len(null))
+	}
+	return g.open()
 }
 
 // cell returns the text of a value and its width. The text is the caller's until the next call.

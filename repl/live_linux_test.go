@@ -16,7 +16,9 @@ import (
 	jdbccatalog "github.com/sluice-sql/sluice/catalog/jdbc"
 	"github.com/sluice-sql/sluice/catalog/memory"
 	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/connector/datagen"
 	"github.com/sluice-sql/sluice/connector/jdbc"
+	"github.com/sluice-sql/sluice/connector/print"
 	"github.com/sluice-sql/sluice/session"
 )
 
@@ -27,7 +29,7 @@ func runLive(dir string) int {
 		Env: &connector.Env{Clock: time.Now, TempDir: dir, StateDir: filepath.Join(dir, "state"), Memory: connector.NewMemory(4 << 30),
 			Files: connector.NewFiles(), Out: screen.Out(), Err: screen.Err()},
 		Catalogs:   []catalog.Factory{memory.Factory{}, jdbccatalog.Factory{}},
-		Connectors: []connector.Factory{jdbc.Connector{}},
+		Connectors: []connector.Factory{jdbc.Connector{}, datagen.Connector{}, print.Connector{}},
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -12,7 +12,8 @@ import (
 )
 
 // markdownPrinter prints a table in GitHub's Markdown, drawn by tablewriter. Rows beyond the first
-// 10,000 or 16 MiB follow without padding, which Markdown does not mind, so that memory stays bounded.
+// 10,000 or 16 MiB follow without padding, which Markdown does not mind, so that memory stays bounded; so do
+// all rows of a changelog.
 type markdownPrinter struct {
 	layout
 	names []string
@@ -28,6 +29,9 @@ type markdownPrinter struct {
 func (p *markdownPrinter) begin(s types.Schema) error {
 	for _, c := range s.Columns {
 		p.names = append(p.names, string(markdownText([]byte(c.Name))))
+	}
+	if p.changelog {
+		return p.draw()
 	}
 	return nil
 }

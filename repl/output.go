@@ -19,8 +19,9 @@ type destination interface {
 }
 
 // destination returns where the rows of the next result go: 'sluice.output' if it is set, else a pager if
-// there is one, else the screen. file is the name of the file, "" for the screen.
-func (sh *shell) destination(ctx context.Context) (d destination, file string, err error) {
+// there is one, else the screen. file is the name of the file, "" for the screen. A changelog is shown as it
+// comes, which a pager would keep from view.
+func (sh *shell) destination(ctx context.Context, changelog bool) (d destination, file string, err error) {
 	if name := sh.engine.Option("sluice.output"); name != "" {
 		d, err := sh.output.open(ctx, sh.screen, name)
 		if err != nil {
@@ -30,22 +31,28 @@ func (sh *shell) destination(ctx context.Context) (d destination, file string, e
 			return d, name, nil
 		}
 	}
-	if p := sh.pager(); p != "" {
+	if p := sh.pager(); p != "" && !changelog {
 		return &spool{sh: sh, pager: p}, "", nil
 	}
-	return shown{results{sh.screen}}, "", nil
+	return shown{results{sh.screen}, changelog}, "", nil
 }
 
 // shown is a result on the screen.
-type shown struct{ results }
+type shown struct {
+	results
+	live bool // every batch is to be seen soon, by whoever reads a pipe too
+}
 
 func (d shown) terminal() bool { return d.s.outTTY }
 
 func (d shown) flush() error {
-	if !d.s.outTTY {
-		return nil
+	switch {
+	case d.s.outTTY:
+		return d.s.Flush()
+	case d.live:
+		d.s.flushSoon()
 	}
-	return d.s.Flush()
+	return nil
 }
 
 func (d shown) commit(context.Context) error { return d.s.Flush() }

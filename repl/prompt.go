@@ -89,6 +89,7 @@ func (sh *shell) converse(ctx context.Context, cfg Config) (int, error) {
 		fmt.Fprint(shown, pasteOff)
 	}()
 
+	sh.watched = true
 	h := &history{path: cfg.History}
 	old, err := h.load()
 	if err != nil {
@@ -104,13 +105,31 @@ func (sh *shell) converse(ctx context.Context, cfg Config) (int, error) {
 	}
 	sh.screen.message(name + ": a shell and an engine for Flink SQL.\n" +
 		"Statements end with ;  HELP; lists what there is, QUIT; or Ctrl-D ends.\n\n")
-	return sh.dialogue(ctx, rl, ed, h), nil
+	code := sh.dialogue(ctx, rl, ed, h)
+	if sh.signals.ended() != nil {
+		sh.leave(ctx)
+	}
+	return code, nil
+}
+
+// answer puts a question in the place of the prompt.
+func (sh *shell) answer(rl *readline.Instance, ed editor, question string) string {
+	rl.SetPrompt(question)
+	ed.typing.begin(sqlparse.OpenComment) // nothing is completed or coloured
+	sh.screen.showPrompt(abovePrompt{rl})
+	line, err := rl.Readline()
+	sh.screen.showPrompt(nil)
+	if err != nil {
+		return ""
+	}
+	return line
 }
 
 // dialogue is the loop of lines.
 func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, ed editor, h *history) int {
 	var split sqlparse.Splitter
 	hinted := false // that a quote is open
+	ask := func(question string) string { return sh.answer(rl, ed, question) }
 	for {
 		rl.SetPrompt(promptFor(split.Pending()))
 		ed.typing.begin(split.Pending())
@@ -122,11 +141,8 @@ func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, ed editor,
 			split.Reset()
 			continue
 		case err != nil:
-			if s := sh.signals.ended(); s != nil {
-				return signalExit(s)
-			}
-			if ed.in.hungUp() { // noticed before its signal
-				return signalExit(syscall.SIGHUP)
+			if code, gone := sh.gone(ed); gone {
+				return code
 			}
 			if err != io.EOF {
 				sh.screen.message(fmt.Sprintf("[ERROR] Cannot read from the terminal: %s\n", err))
@@ -134,8 +150,15 @@ func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, ed editor,
 			}
 			if split.Pending() != sqlparse.OpenNothing {
 				sh.screen.message("[INFO] The statement without its ; was not run.\n")
+				split.Reset()
 			}
-			return exitOK
+			if sh.mayLeave(ctx, ask) {
+				return exitOK
+			}
+			if code, gone := sh.gone(ed); gone {
+				return code
+			}
+			continue
 		}
 		line = manyLines(line)
 		open := split.Pending()
@@ -170,7 +193,10 @@ func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, ed editor,
 			sh.signals.resume()
 			switch out := sh.execute(ctx, "", t); {
 			case out == quit:
-				return exitOK
+				if sh.mayLeave(ctx, ask) {
+					return exitOK
+				}
+				split.Reset()
 			case out == unread:
 				return exitUnread
 			case out == canceled: // and so is the rest of the line
@@ -181,6 +207,17 @@ func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, ed editor,
 			}
 		}
 	}
+}
+
+// gone reports whether a signal, or the end of the terminal, ends the shell, and with which exit code.
+func (sh *shell) gone(ed editor) (code int, gone bool) {
+	if s := sh.signals.ended(); s != nil {
+		return signalExit(s), true
+	}
+	if ed.in.hungUp() { // noticed before its signal
+		return signalExit(syscall.SIGHUP), true
+	}
+	return 0, false
 }
 
 // closing returns what closes an open quote or comment; "" for anything else.

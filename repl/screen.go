@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 )
 
 // Screen is where a process's output goes: standard output for results, standard error for the rest.
@@ -18,6 +19,7 @@ type Screen struct {
 	outErr error         // the first error of writing results
 	drawn  bool          // a progress line stands on the terminal
 	prompt io.Writer     // while a prompt shows: lifts it, prints, and redraws it
+	soon   bool          // the results are going to be flushed
 
 	holding  bool // a pager shows
 	held     []held
@@ -38,16 +40,17 @@ func NewScreen(in, out, err *os.File) *Screen {
 func (s *Screen) Interactive() bool { return s.inTTY && (s.outTTY || s.errTTY) }
 
 // Out returns the writer for the rows of a print connector and the like.
-func (s *Screen) Out() io.Writer { return screenWriter{s, s.outTTY, (*Screen).writeOut} }
+func (s *Screen) Out() io.Writer { return screenWriter{s, s.outTTY, false, (*Screen).writeOut} }
 
 // Err returns the writer for messages from the background.
-func (s *Screen) Err() io.Writer { return screenWriter{s, s.errTTY, (*Screen).writeErr} }
+func (s *Screen) Err() io.Writer { return screenWriter{s, s.errTTY, true, (*Screen).writeErr} }
 
 // screenWriter is for whoever is not the shell. A terminal does not get its control characters.
 type screenWriter struct {
-	s     *Screen
-	tty   bool
-	write func(*Screen, []byte) error
+	s        *Screen
+	tty      bool
+	messages bool
+	write    func(*Screen, []byte) error
 }
 
 func (w screenWriter) Write(p []byte) (int, error) {
@@ -57,9 +60,16 @@ func (w screenWriter) Write(p []byte) (int, error) {
 	if w.tty {
 		shown = appendVisible(nil, p, true)
 	}
+	if w.messages {
+		_ = w.s.flush() // what is buffered of the results comes first, so that no line of it is torn
+	}
 	err := w.write(w.s, shown)
-	if err == nil && w.s.outTTY {
+	switch {
+	case err != nil:
+	case w.s.outTTY:
 		err = w.s.flush()
+	default:
+		w.s.soonFlushed()
 	}
 	if err != nil {
 		return 0, err
@@ -84,6 +94,31 @@ func (s *Screen) Flush() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.flush()
+}
+
+// flushDelay is how long results may wait in a buffer where they are to be seen as they come.
+const flushDelay = 100 * time.Millisecond
+
+// flushSoon writes what is buffered of the results within flushDelay, so that rows which come one by one are
+// seen, and many at once do not take a write each.
+func (s *Screen) flushSoon() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.soonFlushed()
+}
+
+// soonFlushed is flushSoon with mu held.
+func (s *Screen) soonFlushed() {
+	if s.soon || s.buf.Buffered() == 0 {
+		return
+	}
+	s.soon = true
+	time.AfterFunc(flushDelay, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.soon = false
+		_ = s.flush() // kept in outErr; whoever writes results next has it
+	})
 }
 
 // message prints lines on standard error, behind the results so far; control characters in them are made

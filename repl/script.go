@@ -108,7 +108,9 @@ func runCommand(ctx context.Context, e engine, cfg Config, sql string) int {
 }
 
 func newShell(e engine, cfg Config) *shell {
-	return &shell{engine: e, screen: cfg.Screen, signals: &signals{screen: cfg.Screen, engine: e, exit: os.Exit}}
+	sh := &shell{engine: e, screen: cfg.Screen, signals: &signals{screen: cfg.Screen, engine: e, exit: os.Exit}}
+	e.OnJobEnd(sh.jobEnded)
+	return sh
 }
 
 // reading is what a shell knows of the texts it reads.
@@ -147,6 +149,7 @@ func (sh *shell) file(ctx context.Context, name string, f *os.File) int {
 func (sh *shell) script(ctx context.Context, name string, r io.Reader) int {
 	out := sh.statements(ctx, name, r)
 	sh.sum()
+	out = sh.settle(ctx, out)
 	if sh.failed > 0 && (out == done || out == quit) {
 		out = failed
 	}

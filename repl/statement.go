@@ -19,6 +19,7 @@ type shell struct {
 	signals *signals
 	output  output
 	reading
+	background
 }
 
 // outcome is what a statement means for the ones to come.
@@ -76,12 +77,15 @@ func (sh *shell) show(ctx context.Context, res *session.Result, rows rows, stop 
 		sh.screen.message("[INFO] Execute statement succeeded.\n")
 	case session.Written:
 		sh.screen.message(fmt.Sprintf("[INFO] Complete execution of the SQL update statement.\n%s written%s\n", count(res.Affected), sh.took(rows.Time())))
+	case session.Submitted:
+		sh.screen.message("[INFO] Submitting SQL update statement to the cluster...\n" +
+			"[INFO] SQL update statement has been successfully submitted to the cluster:\nJob ID: " + res.Job.String() + "\n")
 	case session.Quit:
 		return quit
 	case session.Clear:
 		sh.screen.clearScreen()
 	case session.Help:
-		var d destination = shown{results{sh.screen}}
+		var d destination = shown{results: results{sh.screen}}
 		if p := sh.pager(); p != "" {
 			d = &spool{sh: sh, pager: p}
 		}
@@ -99,15 +103,15 @@ func (sh *shell) show(ctx context.Context, res *session.Result, rows rows, stop 
 // print prints rows as they come, and closes them.
 func (sh *shell) print(ctx context.Context, res *session.Result, rows rows, vertical bool, stop func()) outcome {
 	defer stop()
-	d, file, err := sh.destination(ctx)
+	d, file, err := sh.destination(ctx, res.Changelog)
 	if err != nil {
 		stop()
 		return sh.report(errors.Join(err, rows.Close()))
 	}
-	l := layout{w: d, zone: sh.engine.Zone(), terminal: d.terminal(), query: res.IsQuery,
+	l := layout{w: d, zone: sh.engine.Zone(), terminal: d.terminal(), query: res.IsQuery, changelog: res.Changelog,
 		maxWidth: sh.engine.IntOption("table.display.max-column-width")}
-	most := int64(-1) // rows to show
-	if l.terminal && res.IsQuery {
+	most := int64(-1)                                // rows to show
+	if l.terminal && res.IsQuery && !res.Changelog { // one who watches a changelog ends it when he has seen enough
 		most = int64(sh.engine.IntOption("sluice.max-rows"))
 	}
 	format := sh.engine.Option("sluice.format")
@@ -118,8 +122,11 @@ func (sh *shell) print(ctx context.Context, res *session.Result, rows rows, vert
 	n, ended, err := pull(ctx, rows, res, p, d, most)
 	took := sh.took(rows.Time())
 	canceledAs := ""
-	if e := (*session.Error)(nil); errors.As(err, &e) && e.Canceled && file == "" {
+	if e := (*session.Error)(nil); errors.As(err, &e) && e.Canceled && (file == "" || res.Changelog) {
 		canceledAs, err = e.Msg, nil // what has come is worth showing
+		if res.Changelog {
+			canceledAs = "terminated" // as Flink has it: it is how such a query ends
+		}
 	}
 	if err == nil {
 		err = p.end()
@@ -140,6 +147,9 @@ func (sh *shell) print(ctx context.Context, res *session.Result, rows rows, vert
 	if err := d.commit(ctx); err != nil {
 		return sh.unwritable(err)
 	}
+	if file != "" && canceledAs != "" {
+		sh.screen.message(fmt.Sprintf("[INFO] %s written to %s\n", count(n), visible(file)))
+	}
 	switch {
 	case canceledAs != "":
 		sh.screen.message(visible(fmt.Sprintf("[INFO] Query %s, received a total of %s.\n", canceledAs, count(n))))
@@ -148,6 +158,8 @@ func (sh *shell) print(ctx context.Context, res *session.Result, rows rows, vert
 		sh.screen.message(fmt.Sprintf("[INFO] %s written to %s%s\n", count(n), visible(file), took))
 	case ended:
 		sh.screen.message(fmt.Sprintf("The first %s%s; the query was ended there. SET 'sluice.max-rows' = '…' shows more.\n", count(n), took))
+	case res.Changelog:
+		sh.screen.message("Received a total of " + count(n) + took + "\n")
 	case n == 0:
 		sh.screen.message("Empty set" + took + "\n")
 	default:

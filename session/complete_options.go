@@ -35,6 +35,9 @@ func (c *completing) stringItems() {
 	case n == 1 && prev.word == "SOURCE":
 		c.files(typed, closed, nil)
 		return
+	case n == 2 && prev.word == "JOB":
+		c.jobs(c.toks[0].word == "STOP", closed)
+		return
 	case n == 1 && (prev.word == "SET" || prev.word == "RESET"):
 	default:
 		return
@@ -48,6 +51,16 @@ func (c *completing) stringItems() {
 		switch c.toks[open-1].word {
 		case "WITH", "SET", "RESET":
 			c.declaredOptions(open, key, closed)
+		}
+	}
+}
+
+// jobs adds the ids of the jobs of this process, the latest first, or of those only that have not ended.
+func (c *completing) jobs(running, closed bool) {
+	list := c.s.runtime.Jobs()
+	for i := len(list) - 1; i >= 0; i-- {
+		if j := list[i]; !running || !j.State.Final() {
+			c.literal(j.ID.String(), "", closed, CompleteValue, j.Name+", "+string(j.State))
 		}
 	}
 }

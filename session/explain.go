@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/job"
 	"github.com/sluice-sql/sluice/planner"
 	"github.com/sluice-sql/sluice/sqlparse"
 )
@@ -113,7 +114,9 @@ func explainTarget(b *strings.Builder, plan *planner.Plan) {
 		}
 	}
 	section(b, "Guarantee")
-	if c.Guarantee == "" { // an INSERT: one connector.Transaction, whatever the store
+	if plan.Mode() == job.Streaming {
+		fmt.Fprintf(b, "PER CHECKPOINT: what is written is committed and visible from checkpoint to checkpoint; a failure takes back what came after the last, and no more\n")
+	} else if c.Guarantee == "" { // an INSERT: one connector.Transaction, whatever the store
 		fmt.Fprintf(b, "%s: the rows are committed by one transaction of the table's store\n", catalog.Atomic)
 	} else {
 		fmt.Fprintf(b, "%s: %s\n", c.Guarantee, c.Reason)

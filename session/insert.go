@@ -3,8 +3,10 @@ package session
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/job"
 	"github.com/sluice-sql/sluice/planner"
 	"github.com/sluice-sql/sluice/sqlparse"
 )
@@ -33,15 +35,27 @@ func (s *Session) createTableAs(ctx context.Context, x *execution, st *sqlparse.
 	return res, err
 }
 
-// write runs the job of an INSERT or CREATE TABLE AS to its end.
+// write runs the job of an INSERT or CREATE TABLE AS: to its end, or in the background.
 func (s *Session) write(ctx context.Context, x *execution, plan *planner.Plan) (*Result, error) {
-	j, err := s.submit(ctx, x, plan)
+	background := s.background(plan.Mode())
+	j, err := s.submit(ctx, x, plan, background)
 	if err != nil {
 		return nil, err
 	}
+	note := ""
+	if plan.Mode() == job.Streaming && s.runtimeMode() == "" {
+		note = fmt.Sprintf("A table that is read has no end, so the job runs in streaming mode: the write is not atomic, its rows are visible from checkpoint to checkpoint, every %s.", s.Option(keyCheckpoints))
+	}
+	if background {
+		return &Result{Kind: Submitted, Job: j.ID(), Message: note}, nil
+	}
 	defer s.setCurrent(nil)
-	if err := await(ctx, j); err != nil {
+	stopped, err := s.await(ctx, j)
+	if err != nil {
 		return nil, err
 	}
-	return &Result{Kind: Written, Job: j.ID(), Affected: j.Rows()}, nil
+	if stopped {
+		return nil, &Error{Canceled: true, Msg: "stopped, with " + rowsText(j.Rows()) + " written", Err: ctx.Err()}
+	}
+	return &Result{Kind: Written, Job: j.ID(), Affected: j.Rows(), Message: note}, nil
 }

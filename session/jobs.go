@@ -2,8 +2,10 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,12 +31,15 @@ func (s *Session) plannerEnv(x *execution) *planner.Env {
 			JobName:        s.Option(keyPipelineName),
 			Zone:           zone,
 			AtomicRequired: s.options.on(keyAtomicity),
+
+			Mode: s.runtimeMode(), CheckpointInterval: s.checkpointInterval(),
 		},
 	}
 }
 
-// submit sends a plan down the one road to running it: graph, bytes, runtime.
-func (s *Session) submit(ctx context.Context, x *execution, plan *planner.Plan) (*exec.Job, error) {
+// submit sends a plan down the one road to running it: graph, bytes, runtime. Nobody waits for a job in the
+// background.
+func (s *Session) submit(ctx context.Context, x *execution, plan *planner.Plan, background bool) (*exec.Job, error) {
 	g, err := plan.Graph()
 	if err != nil {
 		return nil, err
@@ -47,23 +52,33 @@ func (s *Session) submit(ctx context.Context, x *execution, plan *planner.Plan) 
 	if err != nil {
 		return nil, err
 	}
+	s.begun(g.ID, x, background)
 	j, err := s.runtime.Submit(ctx, encoded)
 	if err != nil {
+		s.neverBegan(g.ID)
 		return nil, err
 	}
-	s.setCurrent(j)
+	if background {
+		s.runs(j)
+	} else {
+		s.setCurrent(j)
+	}
 	return j, nil
 }
 
-// await waits for a job's end. When ctx ends first the job is canceled, and the wait goes on until its
-// hooks have run: the error tells how it truly ended, which may be well.
-func await(ctx context.Context, j *exec.Job) error {
-	err := j.Wait(ctx)
-	if ctx.Err() != nil {
-		j.Cancel()
-		err = j.Wait(context.WithoutCancel(ctx))
+// await waits for a job's end. When ctx ends first a batch job is canceled, and a streaming job stopped, with
+// a last checkpoint; the wait goes on until that is done. The error tells how the job truly ended, which may
+// be well.
+func (s *Session) await(ctx context.Context, j *exec.Job) (stopped bool, err error) {
+	err = j.Wait(ctx)
+	if ctx.Err() == nil {
+		return false, err
 	}
-	return err
+	if j.Mode() == job.Batch {
+		j.Cancel()
+		return false, j.Wait(context.WithoutCancel(ctx))
+	}
+	return true, j.Stop(context.WithoutCancel(ctx))
 }
 
 func (s *Session) setCurrent(j *exec.Job) {
@@ -112,20 +127,109 @@ func (s *Session) showJobs(*sqlparse.ShowJobs) (*Result, error) {
 	return m.result(), nil
 }
 
-// describeJob gives one line of SHOW JOBS.
+// describeJob gives the line of SHOW JOBS and what else is known of the job.
 func (s *Session) describeJob(st *sqlparse.DescribeJob) (*Result, error) {
-	m := newMetadata(jobColumns()...)
-	for _, j := range s.runtime.Jobs() {
-		if j.ID.String() == strings.ToLower(st.ID.Text) {
-			m.add(s.jobRow(j)...)
-			return m.result(), nil
+	i, err := s.jobInfo(st.ID)
+	if err != nil {
+		return nil, err
+	}
+	m := newMetadata(append(jobColumns(), "mode", "rows in", "rows out", "checkpoints", "last checkpoint", "watermark", "lag", "error")...)
+	values := append(s.jobRow(i), string(i.Mode), strconv.FormatInt(i.Stats.RowsRead, 10), strconv.FormatInt(i.Stats.RowsWritten, 10))
+	if i.Mode == job.Streaming {
+		values = append(values, strconv.FormatInt(i.Stats.Checkpoints, 10), s.instant(i.Stats.LastCheckpoint), s.watermark(i.Stats.Watermark), lag(i))
+	} else {
+		values = append(values, "", "", "", "")
+	}
+	m.add(append(values, s.jobError(i))...)
+	return m.result(), nil
+}
+
+// jobError is why a job has not ended well; "" if it has, or goes on.
+func (s *Session) jobError(i exec.Info) string {
+	s.mu.Lock()
+	w := s.works[i.ID]
+	s.mu.Unlock()
+	if i.Err == "" || w == nil {
+		return ""
+	}
+	return w.err
+}
+
+// instant is a moment of a job as SHOW JOBS prints it; "" for none.
+func (s *Session) instant(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.In(s.Zone()).Format("2006-01-02T15:04:05.000")
+}
+
+func (s *Session) watermark(t time.Time) string {
+	if t.Equal(exec.FinalWatermark()) {
+		return "the end of the input"
+	}
+	return s.instant(t)
+}
+
+// lag is how far a running job is behind the clock.
+func lag(i exec.Info) string {
+	if i.State.Final() {
+		return ""
+	}
+	return i.Stats.Lag.Round(time.Millisecond).String()
+}
+
+// jobInfo finds a job of this process.
+func (s *Session) jobInfo(id *sqlparse.Literal) (exec.Info, error) {
+	for _, i := range s.runtime.Jobs() {
+		if i.ID.String() == strings.ToLower(id.Text) {
+			return i, nil
 		}
 	}
-	return nil, &sqlparse.Error{Span: st.ID.Span(), Msg: fmt.Sprintf("Job %s does not exist in this process.", st.ID.Text), Hint: "SHOW JOBS lists them"}
+	return exec.Info{}, &sqlparse.Error{Span: id.Span(), Msg: fmt.Sprintf("Job %s does not exist in this process.", id.Text), Hint: "SHOW JOBS lists them"}
+}
+
+// stopJob ends a job: a streaming job with a last checkpoint, a batch job by a cancel.
+func (s *Session) stopJob(ctx context.Context, st *sqlparse.StopJob) (*Result, error) {
+	if st.Savepoint != (sqlparse.Span{}) {
+		return nil, &sqlparse.Error{Span: st.Savepoint, Msg: "STOP JOB WITH SAVEPOINT is not supported yet",
+			Hint: "STOP JOB alone ends the job with a last checkpoint: what it has written is committed"}
+	}
+	i, err := s.jobInfo(st.ID)
+	if err != nil {
+		return nil, err
+	}
+	j, ok := s.runtime.Job(i.ID)
+	if !ok {
+		i, _ = s.jobInfo(st.ID)
+		return nil, refuse(st.ID.Span(), "Job %s has ended: it is %s.", i.ID, i.State)
+	}
+	s.claim(i.ID)
+	s.setCurrent(j)
+	defer s.setCurrent(nil)
+	if i.Mode == job.Batch {
+		j.Cancel()
+		err := j.Wait(ctx)
+		if ended := (*exec.Error)(nil); errors.As(err, &ended) && ended.State == exec.Canceled {
+			return &Result{Kind: OK, Message: fmt.Sprintf("Job %s is CANCELED and has written nothing.", i.ID)}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	} else if err := j.Stop(ctx); err != nil {
+		return nil, err
+	}
+	return &Result{Kind: OK, Message: fmt.Sprintf("Job %s is %s, %s written.", i.ID, j.State(), rowsText(j.Rows()))}, nil
+}
+
+func rowsText(n int64) string {
+	if n == 1 {
+		return "1 row"
+	}
+	return strconv.FormatInt(n, 10) + " rows"
 }
 
 func jobColumns() []string { return []string{"job id", "job name", "status", "start time"} }
 
-func (s *Session) jobRow(j exec.Info) []any {
-	return []any{j.ID.String(), j.Name, string(j.State), j.Start.In(s.Zone()).Format("2006-01-02T15:04:05.000")}
+func (s *Session) jobRow(i exec.Info) []any {
+	return []any{i.ID.String(), i.Name, string(i.State), s.instant(i.Start)}
 }

@@ -8,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/job"
 )
 
 // The checks of option values. Each returns the value in the one spelling that is kept.
@@ -82,18 +85,34 @@ func configFile(name string) string {
 	return filepath.Join(dir, "sluice", name)
 }
 
-func checkRuntimeMode(v string) (string, error) {
-	if strings.EqualFold(v, "streaming") {
-		return "", errors.New("streaming mode is not supported yet; jobs run in batch mode: 'automatic' or 'batch'")
+// checkInterval accepts the time between two checkpoints, and keeps it with the largest unit that is exact.
+func checkInterval(v string) (string, error) {
+	d, err := connector.ParseDuration(v)
+	switch {
+	case err != nil:
+		return "", err
+	case d < job.MinCheckpointInterval:
+		return "", fmt.Errorf("expected at least %s", formatDuration(job.MinCheckpointInterval))
+	case d > maxInterval:
+		return "", fmt.Errorf("expected at most %s", formatDuration(maxInterval))
 	}
-	return oneOf("automatic", "batch")(v)
+	return formatDuration(d), nil
 }
 
-func checkDMLSync(v string) (string, error) {
-	if strings.EqualFold(v, "false") {
-		return "", errors.New("jobs in the background are not supported yet; INSERT and CREATE TABLE AS wait for their job: 'auto' or 'true'")
+// maxInterval is the most time that there may be between two checkpoints.
+const maxInterval = 365 * 24 * time.Hour
+
+// formatDuration writes a duration as Flink does, with the largest unit that keeps it exact.
+func formatDuration(d time.Duration) string {
+	for _, u := range []struct {
+		name string
+		size time.Duration
+	}{{"d", 24 * time.Hour}, {"h", time.Hour}, {"min", time.Minute}, {"s", time.Second}, {"ms", time.Millisecond}, {"µs", time.Microsecond}} {
+		if d >= u.size && d%u.size == 0 {
+			return strconv.FormatInt(int64(d/u.size), 10) + " " + u.name
+		}
 	}
-	return oneOf("auto", "true")(v)
+	return strconv.FormatInt(int64(d), 10) + " ns"
 }
 
 // sizeUnits are the suffixes of a size, longest first where one ends with another.

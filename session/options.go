@@ -30,7 +30,7 @@ const (
 // Option is one key of SET.
 type Option struct {
 	Key   string
-	Type  string // as documentation writes it: Boolean, Integer, Size, String, Zone, Enum
+	Type  string // as documentation writes it: Boolean, Duration, Integer, Size, String, Zone, Enum
 	Scope Scope
 	// Default is the value without a SET, as text; where it depends on the machine, what it stands for.
 	Default string
@@ -57,6 +57,7 @@ func (o Option) Values() string {
 
 // Keys of the options that code asks for by name.
 const (
+	keyCheckpoints    = "execution.checkpointing.interval"
 	keyRuntimeMode    = "execution.runtime-mode"
 	keyParallelism    = "parallelism.default"
 	keyPipelineName   = "pipeline.name"
@@ -83,8 +84,11 @@ const (
 // and documentation are printed from.
 func Options() []Option {
 	return []Option{
-		{Key: keyRuntimeMode, Type: "Enum", Scope: ScopeJob, Default: "automatic", Allowed: []string{"automatic", "batch"}, Fixed: true, check: checkRuntimeMode,
-			Doc: "How jobs run. automatic is batch when every source is bounded."},
+		{Key: keyCheckpoints, Type: "Duration", Scope: ScopeJob, Default: "1 s", check: checkInterval,
+			Doc: "The time between two checkpoints of a streaming job, at least 10 ms: what it has written is committed, and visible, with each."},
+		enum(Option{Key: keyRuntimeMode, Scope: ScopeJob, Default: "automatic",
+			Doc: "How jobs run. automatic is streaming when a table that is read has no end, and batch else."},
+			"automatic", "batch", "streaming"),
 		{Key: keyParallelism, Type: "Integer", Scope: ScopeJob, Default: "the number of cores", check: integer(1, 1024),
 			Doc: "How many tasks an operator may run as."},
 		{Key: keyPipelineName, Type: "String", Scope: ScopeJob, check: anyText,
@@ -121,8 +125,9 @@ func Options() []Option {
 		{Key: keyMaxColumnWidth, Type: "Integer", Scope: ScopeShell, Default: "30", check: integer(1, 1<<20),
 			Aliases: []string{"sql-client.display.max-column-width"},
 			Doc:     "Columns of the screen that a value may take on a terminal."},
-		{Key: keyDMLSync, Type: "Enum", Scope: ScopeShell, Default: "auto", Allowed: []string{"auto", "true"}, Fixed: true, check: checkDMLSync,
-			Doc: "Whether INSERT and CREATE TABLE AS wait for their job. In batch mode they always do."},
+		enum(Option{Key: keyDMLSync, Scope: ScopeSession, Default: "auto",
+			Doc: "Whether INSERT and CREATE TABLE AS wait for their job. With auto they do in batch mode, and in streaming mode it runs in the background."},
+			"auto", "true", "false"),
 		{Key: keyZone, Type: "Zone", Scope: ScopeJob, Default: "the machine's zone", check: checkZone,
 			Doc: "The session's time zone: a name such as Europe/Berlin, or an offset such as +02:00."},
 		{Key: keyAtomicity, Type: "Boolean", Scope: ScopePlanner, Default: "true", Allowed: []string{"true", "false"}, check: boolean,
@@ -141,6 +146,9 @@ func enum(o Option, allowed ...string) Option {
 // idleNotes say of some keys without effect what takes their place.
 func idleNotes() map[string]string {
 	return map[string]string{
+		"execution.checkpointing.mode":               "each row is committed once, as EXACTLY_ONCE has it",
+		"execution.checkpointing.min-pause":          "a checkpoint that is late is not made up for",
+		"execution.checkpointing.timeout":            "a checkpoint takes the time that the store takes",
 		"sql-client.execution.result-mode":           "rows are printed as they come, as in mode TABLEAU; 'sluice.format' says how",
 		"sql-client.execution.max-table-result.rows": "'sluice.max-rows' limits the rows that a terminal shows",
 		"sql-client.display.color-schema":            "'sluice.color' says whether there are colours",
@@ -153,7 +161,13 @@ func idleNotes() map[string]string {
 func idlePrefixes() []string {
 	return []string{
 		"akka.", "blob.", "classloader.", "client.", "cluster.", "containerized.", "env.", "execution.attached",
-		"execution.batch-shuffle-mode", "execution.batch.", "execution.buffer-timeout", "execution.checkpointing.",
+		"execution.batch-shuffle-mode", "execution.batch.", "execution.buffer-timeout",
+		"execution.checkpointing.aligned-", "execution.checkpointing.checkpoints-after-", "execution.checkpointing.cleaner.", "execution.checkpointing.create-subdir",
+		"execution.checkpointing.data-inline-threshold", "execution.checkpointing.dir", "execution.checkpointing.externalized-", "execution.checkpointing.file-merging.",
+		"execution.checkpointing.incremental", "execution.checkpointing.interval-during-backlog", "execution.checkpointing.local-", "execution.checkpointing.max-",
+		"execution.checkpointing.min-pause", "execution.checkpointing.mode", "execution.checkpointing.num-retained", "execution.checkpointing.savepoint-dir",
+		"execution.checkpointing.storage", "execution.checkpointing.timeout", "execution.checkpointing.tolerable-", "execution.checkpointing.unaligned",
+		"execution.checkpointing.write-buffer-size",
 		"execution.shutdown-on-", "execution.target", "fs.", "heartbeat.", "high-availability", "io.", "job-result-store.",
 		"jobmanager.", "jobstore.", "kubernetes.", "metrics.", "parallelism.max", "pekko.", "pipeline.auto-watermark-interval",
 		"pipeline.cached-files", "pipeline.classpaths", "pipeline.generic-types", "pipeline.jars", "pipeline.max-parallelism",

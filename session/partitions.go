@@ -20,7 +20,7 @@ func (s *Session) showPartitions(ctx context.Context, x *execution, st *sqlparse
 	if err != nil {
 		return nil, err
 	}
-	j, err := s.submit(ctx, x, plan)
+	j, err := s.submit(ctx, x, plan, false)
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 
+	"github.com/sluice-sql/sluice/job"
 	"github.com/sluice-sql/sluice/planner"
 	"github.com/sluice-sql/sluice/sqlparse"
 )
@@ -13,9 +14,9 @@ func (s *Session) query(ctx context.Context, x *execution, st *sqlparse.QuerySta
 	if err != nil {
 		return nil, err
 	}
-	j, err := s.submit(ctx, x, plan)
+	j, err := s.submit(ctx, x, plan, false)
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Kind: Rows, IsQuery: true, Schema: plan.Schema, Job: j.ID(), job: j}, nil
+	return &Result{Kind: Rows, IsQuery: true, Changelog: plan.Mode() == job.Streaming, Schema: plan.Schema, Job: j.ID(), job: j}, nil
 }

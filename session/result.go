@@ -15,14 +15,15 @@ type ResultKind uint8
 
 // The kinds of result.
 const (
-	OK      ResultKind = iota // done, nothing to show
-	Rows                      // rows, through Next
-	Written                   // a job wrote Affected rows
-	Notice                    // done, and Message is worth saying
-	Quit                      // the user wants to leave
-	Clear                     // the user wants a clear screen
-	Help                      // Message is the help text
-	Source                    // Message is the name of a file whose statements are to be run
+	OK        ResultKind = iota // done, nothing to show
+	Rows                        // rows, through Next
+	Written                     // a job wrote Affected rows
+	Submitted                   // a job writes rows in the background
+	Notice                      // done, and Message is worth saying
+	Quit                        // the user wants to leave
+	Clear                       // the user wants a clear screen
+	Help                        // Message is the help text
+	Source                      // Message is the name of a file whose statements are to be run
 )
 
 // Result is what a statement gave. Close it.
@@ -31,6 +32,9 @@ type Result struct {
 	Schema types.Schema // of Rows
 	// IsQuery tells the rows of a SELECT from those of SHOW, DESCRIBE and EXPLAIN.
 	IsQuery bool
+	// Changelog says that the kinds of the rows count: those of a SELECT in streaming mode, which come as they
+	// are made, and may never end.
+	Changelog bool
 	// Job is the job that ran or runs; zero where there was none.
 	Job connector.JobID
 	// Affected is the number of rows written, for Written.

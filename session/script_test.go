@@ -21,6 +21,7 @@ import (
 	"github.com/sluice-sql/sluice/internal/testfile"
 	"github.com/sluice-sql/sluice/session"
 	"github.com/sluice-sql/sluice/sqlparse"
+	"github.com/sluice-sql/sluice/types"
 )
 
 // TestScripts runs the statements of testdata, each file in a session of its own, and each file several
@@ -90,7 +91,7 @@ type world struct {
 	tmp string
 }
 
-func newWorld(t *testing.T, options map[string]string) *world {
+func newWorld(t *testing.T, options map[string]string, connectors ...connector.Factory) *world {
 	t.Helper()
 	all := map[string]string{"table.local-time-zone": "UTC"}
 	for k, v := range options {
@@ -108,9 +109,10 @@ func newWorld(t *testing.T, options map[string]string) *world {
 		Files:    connector.NewFiles(),
 	}}
 	s, err := session.New(session.Config{
-		Env:      w.env,
-		Catalogs: []catalog.Factory{memorycatalog.Factory{}, jdbccatalog.Factory{}},
-		Options:  all,
+		Env:        w.env,
+		Catalogs:   []catalog.Factory{memorycatalog.Factory{}, jdbccatalog.Factory{}},
+		Connectors: connectors,
+		Options:    all,
 	})
 	require.NoError(t, err)
 	w.Session = s
@@ -215,10 +217,20 @@ func (w *world) statement(t *testing.T, text session.Text, unordered bool) (stri
 	var b strings.Builder
 	switch res.Kind {
 	case session.OK:
+		if res.Message != "" {
+			b.WriteString("info: " + res.Message + "\n")
+		}
 		b.WriteString("ok\n")
 	case session.Notice:
 		b.WriteString("notice: " + res.Message + "\n")
-	case session.Written:
+	case session.Written, session.Submitted:
+		if res.Message != "" {
+			b.WriteString("info: " + res.Message + "\n")
+		}
+		if res.Kind == session.Submitted {
+			fmt.Fprintf(&b, "submitted %s\n", res.Job)
+			break
+		}
 		fmt.Fprintf(&b, "%d rows written\n", res.Affected)
 	case session.Quit:
 		b.WriteString("quit\n")
@@ -269,6 +281,13 @@ func fetch(ctx context.Context, res *session.Result) ([]string, error) {
 		}
 		for i := 0; i < batch.Rows(); i++ {
 			var cells []string
+			if res.Changelog {
+				kind := types.Insert
+				if batch.Kind != nil {
+					kind = batch.Kind[batch.Row(i)]
+				}
+				cells = append(cells, kind.String())
+			}
 			for _, v := range batch.Cols {
 				if v.IsNull(batch.Row(i)) {
 					cells = append(cells, "<NULL>")

@@ -42,6 +42,8 @@ type Session struct {
 	mu      sync.Mutex
 	current *exec.Job // the job that the statement at hand waits for or streams from
 	began   time.Time // when current was submitted
+	works   map[connector.JobID]*work
+	onEnd   func(JobEnd)
 }
 
 // Text is one statement's text and where it stands in its script.
@@ -49,7 +51,7 @@ type Text = job.Text
 
 // New makes a session with the built-in default catalog. An option that Config.Options cannot set is an error.
 func New(cfg Config) (*Session, error) {
-	s := &Session{env: cfg.Env, statements: statementsByForm()}
+	s := &Session{env: cfg.Env, statements: statementsByForm(), works: map[connector.JobID]*work{}}
 	s.options = newOptions(cfg.Env)
 	for _, key := range sortedKeys(cfg.Options) {
 		if _, err := s.setOption(key, cfg.Options[key]); err != nil {
@@ -65,7 +67,7 @@ func New(cfg Config) (*Session, error) {
 		return nil, errors.Join(err, m.Close())
 	}
 	s.catalogs = m
-	s.runtime = &exec.Runtime{Registry: s.registry, Live: m.Live}
+	s.runtime = &exec.Runtime{Registry: s.registry, Live: m.Live, Ended: s.ended}
 	m.OnOpen = func(ctx context.Context, name string, c catalog.Catalog) {
 		if _, ok := c.(catalog.Sweeper); ok {
 			s.openJournal()
@@ -158,7 +160,8 @@ func (s *Session) execution(t Text) *execution {
 
 // Execute runs one statement. Its errors are *Error. When ctx ends the statement's job is canceled, and
 // Execute returns once the job's hooks have run. The rows of a query stream through the Result, which the
-// caller closes; the other statements have ended when Execute returns.
+// caller closes; a job in the background goes on (see background.go); the other statements have ended when
+// Execute returns.
 func (s *Session) Execute(ctx context.Context, t Text) (*Result, error) {
 	began := s.env.Clock()
 	x := s.execution(t)

@@ -115,8 +115,9 @@ func families() []family {
 			{form: "DESCRIBE CATALOG", run: quick((*Session).describeCatalog)}, {form: "DESCRIBE DATABASE", run: on((*Session).describeDatabase)},
 			{form: "DESCRIBE FUNCTION", run: quick((*Session).describeFunction)},
 		}},
-		{"SHOW JOBS / DESCRIBE JOB 'id'", "list the jobs of this process", []statement{
+		{"SHOW JOBS / DESCRIBE JOB 'id'", "list the jobs of this process; STOP JOB 'id' ends one", []statement{
 			{form: "SHOW JOBS", run: quick((*Session).showJobs)}, {form: "DESCRIBE JOB", run: quick((*Session).describeJob)},
+			{form: "STOP JOB", run: on((*Session).stopJob)},
 		}},
 		{"SET 'key' = 'value' / SET / RESET", "set, list or reset options; SET 'key' describes one", []statement{
 			{form: "SET", run: quick((*Session).set)}, {form: "RESET", run: quick((*Session).reset)},

@@ -21,6 +21,14 @@ type DescribeJob struct {
 	ID *Literal
 }
 
+// StopJob is STOP JOB 'id' [WITH SAVEPOINT] [WITH DRAIN]. The spans are those of what is behind the id, zero
+// where it is not there.
+type StopJob struct {
+	Pos
+	ID               *Literal
+	Savepoint, Drain Span
+}
+
 // Help is HELP [topic].
 type Help struct {
 	Pos
@@ -48,6 +56,8 @@ func (*ShowJobs) statement()      {}
 func (*ShowJobs) Form() string    { return "SHOW JOBS" }
 func (*DescribeJob) statement()   {}
 func (*DescribeJob) Form() string { return "DESCRIBE JOB" }
+func (*StopJob) statement()       {}
+func (*StopJob) Form() string     { return "STOP JOB" }
 func (*SourceFile) statement()    {}
 func (*SourceFile) Form() string  { return "SOURCE" }
 func (*Help) statement()          {}
@@ -120,6 +130,37 @@ func (p *parser) describeJob(start int) Statement {
 	return s
 }
 
+// stopJob: STOP JOB 'id' [WITH SAVEPOINT] [WITH DRAIN]
+func (p *parser) stopJob(start int) Statement {
+	s := &StopJob{}
+	p.expect("STOP", "JOB")
+	s.ID = p.stringLiteral("a job's id in single quotes")
+	for p.isWord("WITH") {
+		at := p.tok.start
+		p.next()
+		what := &s.Savepoint
+		switch {
+		case p.isWord("SAVEPOINT"):
+		case p.isWord("DRAIN"):
+			what = &s.Drain
+		default:
+			p.unexpected("SAVEPOINT or DRAIN")
+			return s
+		}
+		if *what != (Span{}) {
+			p.failAt(p.tok.span(), "WITH "+p.tok.kw+" is there already", "")
+			return s
+		}
+		p.next()
+		*what = p.pos(at).Span()
+	}
+	if s.Drain != (Span{}) && s.Savepoint == (Span{}) {
+		p.failAt(s.Drain, "WITH DRAIN could only be used after WITH SAVEPOINT", "")
+	}
+	s.Pos = p.pos(start)
+	return s
+}
+
 // help: HELP [topic]
 func (p *parser) help(start int) Statement {
 	s := &Help{}
@@ -183,6 +224,13 @@ func (s *DescribeJob) print(p *printer) {
 	s.ID.print(p)
 }
 
+func (s *StopJob) print(p *printer) {
+	p.str("STOP JOB ")
+	s.ID.print(p)
+	p.opt(s.Savepoint != (Span{}), " WITH SAVEPOINT")
+	p.opt(s.Drain != (Span{}), " WITH DRAIN")
+}
+
 func (s *Help) print(p *printer) {
 	p.str("HELP")
 	p.opt(s.Topic != "", " "+s.Topic)
@@ -200,6 +248,7 @@ func (*Set) children(func(Node))         {}
 func (*Reset) children(func(Node))       {}
 func (*ShowJobs) children(func(Node))    {}
 func (*DescribeJob) children(func(Node)) {}
+func (*StopJob) children(func(Node))     {}
 func (*Help) children(func(Node))        {}
 func (*SourceFile) children(func(Node))  {}
 func (*Quit) children(func(Node))        {}

@@ -150,7 +150,7 @@ var forms = []Form{
 	can("RESET", "RESET", "RESET ['key']", (*parser).reset),
 	cannot("ADD JAR", "ADD JAR", "ADD JAR 'path'", whyJar),
 	cannot("REMOVE JAR", "REMOVE JAR", "REMOVE JAR 'path'", whyJar),
-	cannot("STOP JOB", "STOP JOB", "STOP JOB 'id' [WITH SAVEPOINT] [WITH DRAIN]", ""),
+	can("STOP JOB", "STOP JOB", "STOP JOB 'id'", (*parser).stopJob),
 	can("HELP", "HELP", "HELP [topic]", (*parser).help),
 	can("SOURCE", "SOURCE", "SOURCE 'file'", (*parser).source),
 	can("QUIT", "{QUIT|EXIT}", "{QUIT | EXIT}", (*parser).quit),

@@ -11,7 +11,7 @@ _sluice() {
     -f|--file) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
     -c|--command) return ;;
     -i|--init) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
-    -D|--define) compopt -o nospace; COMPREPLY=($(compgen -W "execution.runtime-mode= parallelism.default= pipeline.name= sluice.batch-rows= sluice.color= sluice.format= sluice.max-rows= sluice.memory= sluice.on-error= sluice.optimizer.enabled= sluice.output= sluice.pager= sluice.timing= table.catalog-store.file.path= table.catalog-store.kind= table.display.max-column-width= table.dml-sync= table.local-time-zone= table.rtas-ctas.atomicity-enabled= table.sql-dialect=" -- "$cur")); return ;;
+    -D|--define) compopt -o nospace; COMPREPLY=($(compgen -W "execution.checkpointing.interval= execution.runtime-mode= parallelism.default= pipeline.name= sluice.batch-rows= sluice.color= sluice.format= sluice.max-rows= sluice.memory= sluice.on-error= sluice.optimizer.enabled= sluice.output= sluice.pager= sluice.timing= table.catalog-store.file.path= table.catalog-store.kind= table.display.max-column-width= table.dml-sync= table.local-time-zone= table.rtas-ctas.atomicity-enabled= table.sql-dialect=" -- "$cur")); return ;;
     --format) COMPREPLY=($(compgen -W "tableau box csv tsv json markdown vertical" -- "$cur")); return ;;
     --output) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$cur"); return ;;
     --on-error) COMPREPLY=($(compgen -W "stop continue" -- "$cur")); return ;;

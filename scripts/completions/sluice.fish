@@ -3,7 +3,7 @@ complete -c sluice -l file -s f -r -F -d 'run the statements of FILE; may be rep
 complete -c sluice -l command -s c -x -d 'run SQL; may be repeated'
 complete -c sluice -l init -s i -r -F -d 'first run FILE: its definitions, SET and USE'
 complete -c sluice -l no-init -d 'do not run ~/.config/sluice/init.sql'
-complete -c sluice -l define -s D -x -a 'execution.runtime-mode= parallelism.default= pipeline.name= sluice.batch-rows= sluice.color= sluice.format= sluice.max-rows= sluice.memory= sluice.on-error= sluice.optimizer.enabled= sluice.output= sluice.pager= sluice.timing= table.catalog-store.file.path= table.catalog-store.kind= table.display.max-column-width= table.dml-sync= table.local-time-zone= table.rtas-ctas.atomicity-enabled= table.sql-dialect=' -d 'set an option, as SET does; may be repeated'
+complete -c sluice -l define -s D -x -a 'execution.checkpointing.interval= execution.runtime-mode= parallelism.default= pipeline.name= sluice.batch-rows= sluice.color= sluice.format= sluice.max-rows= sluice.memory= sluice.on-error= sluice.optimizer.enabled= sluice.output= sluice.pager= sluice.timing= table.catalog-store.file.path= table.catalog-store.kind= table.display.max-column-width= table.dml-sync= table.local-time-zone= table.rtas-ctas.atomicity-enabled= table.sql-dialect=' -d 'set an option, as SET does; may be repeated'
 complete -c sluice -l format -x -a 'tableau box csv tsv json markdown vertical' -d 'how rows are printed: tableau, csv, json, ...'
 complete -c sluice -l output -r -F -d 'the file that rows are written to'
 complete -c sluice -l on-error -x -a 'stop continue' -d 'what a script does at an error: stop or continue'
