@@ -18,6 +18,7 @@ type Scope struct {
 
 // JobSettings are the inputs of a job that are not in its tables' definitions.
 type JobSettings struct {
+	ID   JobID
 	Seed uint64         // of everything random
 	Zone *time.Location // of dates and times without one; nil: UTC
 }

@@ -103,6 +103,6 @@ func TestFromOneStreamingJobToAnother(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, len(entries), 3)
 	for _, e := range entries {
-		require.True(t, strings.HasPrefix(e.Name(), "part-"), e.Name())
+		require.True(t, strings.HasPrefix(e.Name(), "part-"+making.ID().String()+"-"), e.Name())
 	}
 }

@@ -91,7 +91,11 @@ func (t *transaction) Begin(ctx context.Context, job connector.JobID) error {
 		return t.err
 	}
 	t.t.sweeping.Do(func() { sweep(t.t.path) })
-	if t.staging, t.err = stage(t.t.path, job, t.t.series.name(job, t.t.codec.Extension()), t.fresh); t.err != nil {
+	of := job
+	if id := connector.ScopeOf(ctx).Job.ID; id.SameJob(job) { // one of several transactions of a streaming job
+		of = id
+	}
+	if t.staging, t.err = stage(t.t.path, job, t.t.series.name(of, t.t.codec.Extension()), t.fresh); t.err != nil {
 		return t.err
 	}
 	t.encoder = t.t.codec.Encoder()
