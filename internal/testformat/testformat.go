@@ -35,9 +35,9 @@ func Columns(t testing.TB, list string) types.Schema {
 	}
 	for i, c := range list {
 		switch {
-		case c == '(':
+		case c == '(', c == '<':
 			depth++
-		case c == ')':
+		case c == ')', c == '>':
 			depth--
 		case c == ',' && depth == 0:
 			add(list[from:i])
@@ -121,6 +121,10 @@ const EveryType = "bo BOOLEAN, ti TINYINT, si SMALLINT, i INT, bi BIGINT, f FLOA
 	"c CHAR(5), vc VARCHAR(9), s STRING, b BINARY(3), vb VARBINARY(5), by BYTES, da DATE, t0 TIME(0), t3 TIME(3), " +
 	"ts0 TIMESTAMP(0), ts6 TIMESTAMP(6), ts9 TIMESTAMP(9), tz3 TIMESTAMP_LTZ(3), tz9 TIMESTAMP_LTZ(9), ym INTERVAL YEAR TO MONTH, dt INTERVAL DAY TO SECOND"
 
+// EveryNested has types with parts, whose keys are texts.
+const EveryNested = "ar ARRAY<INT>, an ARRAY<ARRAY<STRING> NOT NULL>, m MAP<STRING NOT NULL, DECIMAL(20, 3)>, ms MULTISET<VARCHAR(6) NOT NULL>, " +
+	"r ROW<a BIGINT, b STRING, d ROW<e DATE, f MAP<CHAR(2) NOT NULL, ARRAY<DOUBLE>>>>, ra ARRAY<ROW<x TIMESTAMP_LTZ(3), y BOOLEAN NOT NULL>>, z ROW<b BYTES> NOT NULL"
+
 // Random returns rows with extreme and ordinary values.
 func Random(r *rand.Rand, schema types.Schema, n int) *column.Batch {
 	b := column.NewBatch(schema.Types(), n)
@@ -136,8 +140,12 @@ func Random(r *rand.Rand, schema types.Schema, n int) *column.Batch {
 // AppendRandom appends an extreme or ordinary value of a vector's type, or NULL.
 func AppendRandom(r *rand.Rand, v *column.Vector) {
 	t := v.Type
-	if r.IntN(6) == 0 {
+	if !t.NotNull && r.IntN(6) == 0 {
 		v.AppendNull()
+		return
+	}
+	if t.IsNested() {
+		appendParts(r, v)
 		return
 	}
 	pick := func(least, most int64) int64 {
@@ -229,6 +237,40 @@ func AppendRandom(r *rand.Rand, v *column.Vector) {
 	}
 }
 
+// appendParts appends a value with parts; the keys of a MAP and the elements of a MULTISET differ.
+func appendParts(r *rand.Rand, v *column.Vector) {
+	if v.Type.Kind == types.Row {
+		for _, c := range v.Children {
+			AppendRandom(r, c)
+		}
+		v.EndRow()
+		return
+	}
+	for range r.IntN(5) {
+		keys := v.Children[0]
+		AppendRandom(r, keys)
+		if v.Type.Kind == types.Array {
+			continue
+		}
+		from := int(v.Offsets[v.Len])
+		for i := from; i < keys.Len-1; i++ {
+			if column.EqualRows(v.Children[:1], i, v.Children[:1], keys.Len-1) {
+				*keys = *keys.Head(keys.Len - 1)
+				break
+			}
+		}
+		if keys.Len == v.Children[1].Len {
+			continue
+		}
+		if v.Type.Kind == types.Multiset {
+			v.Children[1].AppendI64(1 + int64(r.IntN(3)))
+		} else {
+			AppendRandom(r, v.Children[1])
+		}
+	}
+	v.EndRow()
+}
+
 // RequireSame compares batches value by value; text forms tell all values apart but the NaNs.
 func RequireSame(t testing.TB, want, got *column.Batch, msg string) {
 	require.Equal(t, Show(want), Show(got), msg)
@@ -236,6 +278,10 @@ func RequireSame(t testing.TB, want, got *column.Batch, msg string) {
 		require.True(t, want.Cols[i].Type.Equal(got.Cols[i].Type))
 		for r := range want.N {
 			if want.Cols[i].Type.IsFloat() || want.Cols[i].IsNull(r) {
+				continue
+			}
+			if want.Cols[i].Type.IsNested() {
+				require.True(t, column.EqualRows(want.Cols[i:i+1], r, got.Cols[i:i+1], r))
 				continue
 			}
 			require.Zero(t, column.Compare(want.Cols[i], r, got.Cols[i], r))

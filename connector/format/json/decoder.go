@@ -27,17 +27,24 @@ type decoder struct {
 func (c *codec) Decoder(piece connector.Piece, columns []int) (connector.Decoder, error) {
 	w := text.NewWindow(piece.Data, c.window, piece.Memory)
 	d := &decoder{scanner: newScanner(piece.Name, w, piece.Start), codec: c, from: piece.Start, at: piece.Start}
-	d.slots, d.must = map[string]int{}, c.missing
+	d.keys, d.slots, d.must, d.strict = c.keys, make([]int, len(c.schema.Columns)), c.missing, !c.ignore
+	for i := range d.slots {
+		d.slots[i] = -1
+	}
 	d.cells = make([]text.Field, len(columns)*column.DefaultRows)
-	d.seen = make([]int, len(columns))
+	d.seen, d.similar = make([]int, len(columns)), make([]similar, len(columns))
 	for slot, i := range columns {
 		col := c.schema.Columns[i]
 		t := col.Type
 		if c.ignore {
 			t = t.AsNullable() // what cannot be read becomes NULL; rows that may not have one are dropped
 		}
-		d.want = append(d.want, &text.Column{Name: col.Name, Type: t})
-		d.slots[col.Name] = slot
+		want := &text.Column{Name: col.Name, Type: t}
+		if t.IsNested() {
+			want.Nested = d.nested(t)
+		}
+		d.want = append(d.want, want)
+		d.slots[i] = slot
 		d.fields = append(d.fields, d.cells[slot*column.DefaultRows:(slot+1)*column.DefaultRows])
 	}
 	d.block.Unescape = unescape
@@ -92,6 +99,7 @@ func (d *decoder) Read(cols []*column.Vector) (int, error) {
 func (d *decoder) scan() {
 	d.rows, d.places = 0, d.places[:0]
 	clear(d.seen)
+	clear(d.similar)
 	for d.rows < column.DefaultRows {
 		d.row = d.rows
 		switch d.next() {
@@ -99,9 +107,7 @@ func (d *decoder) scan() {
 			d.places = append(d.places, d.found)
 			d.rows++
 		case incomplete:
-			for slot := range d.seen {
-				d.seen[slot] = min(d.seen[slot], d.rows)
-			}
+			d.unsee()
 			return
 		case end:
 			d.pending = io.EOF
@@ -114,9 +120,17 @@ func (d *decoder) scan() {
 			if !d.skip() {
 				return
 			}
-			for slot := range d.seen {
-				d.seen[slot] = min(d.seen[slot], d.rows)
-			}
+			d.unsee()
+		}
+	}
+}
+
+// unsee takes back what was noted of an object that was not read to its end.
+func (d *decoder) unsee() {
+	for slot := range d.seen {
+		d.seen[slot] = min(d.seen[slot], d.rows)
+		if d.similar[slot].row > d.rows {
+			d.similar[slot] = similar{}
 		}
 	}
 }

@@ -39,8 +39,8 @@ func (Format) Options() []connector.Option {
 		{Key: optTimestamp, Default: "SQL", Public: true, Allowed: []string{"SQL", "ISO-8601"}, Doc: "how timestamps are written, with a blank or with a T between date and time; both are read"},
 		{Key: optPlain, Default: "true", Public: true, Doc: "DECIMALs are always written in plain digits: only 'true'"},
 		{Key: optNoNulls, Default: "false", Public: true, Allowed: truth, Doc: "no key is written for a NULL"},
-		{Key: optMapMode, Public: true, Doc: "not supported: a column cannot be a MAP yet"},
-		{Key: optMapText, Public: true, Doc: "not supported: a column cannot be a MAP yet"},
+		{Key: optMapMode, Default: "FAIL", Public: true, Allowed: []string{"FAIL", "DROP", "LITERAL"}, Doc: "what is written of an entry of a MAP whose key is NULL: an error, nothing, or the text of 'json.map-null-key.literal' as key"},
+		{Key: optMapText, Default: "null", Public: true, Doc: "the key that is written for NULL, with 'json.map-null-key.mode' = 'LITERAL'"},
 	}
 }
 
@@ -49,6 +49,9 @@ type codec struct {
 	schema          types.Schema
 	missing, ignore bool
 	noNulls         bool
+	keys            *keys
+	nullKey         string // LITERAL: what to write for a key that is NULL
+	nullMode        string
 	separator       byte // between date and time
 	window          int  // the size of a decoder's window
 }
@@ -68,16 +71,18 @@ func (Format) Codec(schema types.Schema, options map[string]string) (connector.C
 	if v, ok := options[optPlain]; ok && v != "true" {
 		return nil, &connector.OptionError{Key: optPlain, Msg: fmt.Sprintf("option '%s' can only be 'true': a DECIMAL is always written in plain digits", optPlain)}
 	}
-	for _, key := range []string{optMapMode, optMapText} {
-		if _, ok := options[key]; ok {
-			return nil, &connector.OptionError{Key: key, KeyAtFault: true, Msg: fmt.Sprintf("option '%s' is not supported: a column cannot be a MAP yet", key)}
+	c.nullMode, c.nullKey = options[optMapMode], "null"
+	if literal, ok := options[optMapText]; ok {
+		if c.nullKey = literal; c.nullMode != "LITERAL" {
+			return nil, &connector.OptionError{Key: optMapText, KeyAtFault: true, Msg: fmt.Sprintf("option '%s' goes with '%s' = 'LITERAL' only", optMapText, optMapMode)}
 		}
 	}
 	for _, col := range schema.Columns {
-		if why := text.Supported(col.Type); why != "" {
+		if why := supported(col.Type); why != "" {
 			return nil, &connector.ColumnError{Column: col.Name, Msg: why}
 		}
 	}
+	c.keys = newKeys(schema.Names())
 	return c, nil
 }
 
@@ -87,56 +92,4 @@ func (c *codec) Extension() string { return ".json" }
 // Cuts returns nothing: where an object ends is only known from its beginning.
 func (c *codec) Cuts(context.Context, io.ReaderAt, int64, int) ([]connector.Place, error) {
 	return nil, nil
-}
-
-// Infer finds columns for the keys of the first objects, in the order in which they first appear. Keys whose
-// values are objects or arrays, or of several kinds, are STRING.
-func (Format) Infer(ctx context.Context, piece connector.Piece, _ map[string]string) (types.Schema, error) {
-	w := text.NewWindow(piece.Data, text.WindowSize, piece.Memory)
-	defer w.Close()
-	s := newScanner(piece.Name, w, piece.Start)
-	s.all = true
-	var names []string
-	guesses := map[string]*text.Guess{}
-	for range text.InferRows {
-		if err := ctx.Err(); err != nil {
-			return types.Schema{}, err
-		}
-		ok, err := s.one()
-		if err != nil {
-			return types.Schema{}, err
-		}
-		if !ok {
-			break
-		}
-		for _, m := range s.members {
-			g := guesses[m.key]
-			if g == nil {
-				g = &text.Guess{}
-				guesses[m.key] = g
-				names = append(names, m.key)
-			}
-			raw := w.Buf[m.value.Start:m.value.End]
-			switch m.value.Form {
-			case text.Null:
-			case text.Literal:
-				g.Add(raw)
-			case text.Escaped:
-				g.AddText(unescape(nil, raw))
-			default:
-				g.AddText(raw)
-			}
-		}
-	}
-	if names == nil {
-		return types.Schema{}, fmt.Errorf("%s has no object with a key", piece.Name)
-	}
-	var schema types.Schema
-	for _, name := range names {
-		if name == "" {
-			return types.Schema{}, fmt.Errorf("%s has objects with the key \"\", which cannot be the name of a column", piece.Name)
-		}
-		schema.Columns = append(schema.Columns, types.Column{Name: name, Type: guesses[name].Type()})
-	}
-	return schema, nil
 }

@@ -50,7 +50,7 @@ var variants = []map[string]string{
 
 // What is written reads back as the same values, and is JSON to the standard library.
 func TestRoundTrip(t *testing.T) {
-	schema := testformat.Columns(t, testformat.EveryType)
+	schema := testformat.Columns(t, testformat.EveryType+", "+testformat.EveryNested)
 	for i, options := range variants {
 		for seed := range uint64(60) {
 			r := rand.New(rand.NewPCG(seed, uint64(i)))

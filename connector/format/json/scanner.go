@@ -28,8 +28,10 @@ type scanner struct {
 	// The object found last begins at start, in a line that begins at lineAt.
 	found place
 
-	// slots has the columns wanted by their keys, order what key was last found at which position.
-	slots map[string]int
+	// keys are the names of all columns, slots the places among the columns wanted; -1: not wanted. order
+	// says what key was last found at which position.
+	keys  *keys
+	slots []int
 	order []expected
 	// The values of column i, row by row, are cells[i*column.DefaultRows:]; the object to find is number row.
 	cells []text.Field
@@ -37,6 +39,10 @@ type scanner struct {
 	seen  []int // by column: the row that last had it, plus 1
 	want  []*text.Column
 	must  bool // a column without a key is an error
+	// similar are, by column, the keys found that differ from its name in case only; with strict, one
+	// without the key itself is an error.
+	similar []similar
+	strict  bool
 
 	all     bool // members takes what an object has; nothing else is wanted
 	members []member
@@ -53,6 +59,13 @@ type place struct {
 type expected struct {
 	key  string
 	slot int // -1: not wanted
+	near int // the slot of a column that the key would be of if case did not matter; -1: none
+}
+
+// similar is a key that was found in an object.
+type similar struct {
+	row int // plus 1
+	key string
 }
 
 type member struct {
@@ -359,6 +372,10 @@ func (s *scanner) complete(i, taken int) int {
 		if s.seen[slot] > s.row {
 			continue
 		}
+		if near := s.similar[slot]; near.row > s.row && s.strict {
+			return s.fail(s.found.start, "the object has the key %s, but the column is called %s: upper and lower case are told apart",
+				text.Show([]byte(near.key)), connector.QuoteName(s.want[slot].Name))
+		}
 		if s.must {
 			return s.fail(s.found.start, "the object has no key %s", text.Show([]byte(s.want[slot].Name)))
 		}
@@ -370,23 +387,29 @@ func (s *scanner) complete(i, taken int) int {
 // slot returns the column of the n-th key of an object, -1 when it has none.
 func (s *scanner) slot(n int, key []byte, escaped bool) int {
 	if n < len(s.order) && string(key) == s.order[n].key {
+		if e := &s.order[n]; e.near >= 0 {
+			s.similar[e.near] = similar{s.row + 1, e.key}
+		}
 		return s.order[n].slot
 	}
-	name := string(key)
+	name := key
 	if escaped {
-		name = string(unescape(nil, append([]byte{'"'}, key...)))
+		name = unescape(nil, append([]byte{'"'}, key...))
 	}
-	slot, ok := s.slots[name]
-	if !ok {
-		slot = -1
+	e := expected{string(name), -1, -1}
+	if i := s.keys.find(name); i >= 0 {
+		e.slot = s.slots[i]
+	} else if i = s.keys.similar(name); i >= 0 && s.slots[i] >= 0 {
+		e.near = s.slots[i]
+		s.similar[e.near] = similar{s.row + 1, e.key}
 	}
 	if !escaped && n < 4096 {
 		for len(s.order) <= n {
-			s.order = append(s.order, expected{})
+			s.order = append(s.order, expected{slot: -1, near: -1})
 		}
-		s.order[n] = expected{name, slot}
+		s.order[n] = e
 	}
-	return slot
+	return e.slot
 }
 
 // value reads the value at i and returns the position behind it, and where its text stands.

@@ -41,10 +41,16 @@ type Block struct {
 type Column struct {
 	Name string
 	Type types.Type
+	// Nested appends one value of a type with parts; nil where the format has no such columns.
+	Nested Nested
 
 	scratch []byte
 	nulls   []int
 }
+
+// Nested appends the value of one field, which is not NULL, or says what is wrong with it. Of a value at fault
+// nothing must be left in v, unless the format never reads on behind one.
+type Nested func(v *column.Vector, b *Block, f Field) (why string)
 
 // Fault is a value that a column cannot have.
 type Fault struct {
@@ -62,7 +68,7 @@ func (f *Fault) message(t types.Type) string {
 	}
 	article := "a"
 	switch t.Kind {
-	case types.Int, types.IntervalDayTime, types.IntervalYearMonth:
+	case types.Int, types.IntervalDayTime, types.IntervalYearMonth, types.Array:
 		article = "an"
 	}
 	s := fmt.Sprintf("%s is not %s %s", Show(f.Value), article, t)
@@ -78,7 +84,7 @@ func (c *Column) Message(f *Fault) string { return f.message(c.Type) }
 // Supported says why a column of a type cannot be held as text; "" when it can.
 func Supported(t types.Type) string {
 	if p := column.PhysicalOf(t); p < column.PhysBool || p > column.PhysBytes {
-		return "a column of type " + t.AsNullable().String() + " cannot be read from or written to files yet"
+		return "a column of type " + t.AsNullable().String() + " has no text form in this format; 'format' = 'json' has one"
 	}
 	return ""
 }
@@ -137,6 +143,8 @@ func (c *Column) Append(v *column.Vector, b *Block, fields []Field) *Fault {
 		v.I64, n, fault = values(c, v.I64, b, fields, func(x []byte) (int64, error) { return types.ParseISOTimestamp(trim(x), t, nil) })
 	case types.TimestampLTZ:
 		v.I64, n, fault = values(c, v.I64, b, fields, func(x []byte) (int64, error) { return parseInstant(trim(x), t) })
+	case types.Array, types.Map, types.Multiset, types.Row:
+		return c.nested(v, b, fields)
 	default:
 		panic("text: no text form of " + t.String())
 	}
@@ -150,6 +158,34 @@ func (c *Column) Append(v *column.Vector, b *Block, fields []Field) *Fault {
 		}
 	}
 	return fault
+}
+
+// nested appends values of a type with parts. The vector ends before one at fault.
+func (c *Column) nested(v *column.Vector, b *Block, fields []Field) *Fault {
+	for r, f := range fields {
+		if f.Form == Null {
+			if fault := c.null(r); fault != nil {
+				return fault
+			}
+			v.AppendNull()
+			continue
+		}
+		base := v.Len
+		if why := c.Nested(v, b, f); why != "" {
+			end := base
+			if v.Offsets != nil {
+				end = int(v.Offsets[base])
+			}
+			for _, part := range v.Children {
+				if part.Len > end { // of the value at fault
+					*v = *v.Head(base)
+					break
+				}
+			}
+			return c.fault(b, f, r, why)
+		}
+	}
+	return nil
 }
 
 // text returns the text of a field.
