@@ -250,6 +250,9 @@ func (c Connector) Infer(ctx context.Context, options map[string]string) (types.
 		if cerr := in.Close(); err == nil {
 			err = cerr
 		}
+		if err != nil {
+			err = stranger(err, path, "."+f.Identifier(), file)
+		}
 		return schema, err
 	}
 	return types.Schema{}, fmt.Errorf("%s has no file with rows to take columns from", path)

@@ -44,7 +44,7 @@ func list(path string, pattern *regexp.Regexp) ([]file, error) {
 func listAll(path string) ([]file, error) {
 	st, err := os.Stat(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("there is no file and no directory %s", path)
+		return nil, fmt.Errorf("there is no file and no directory %s%s", path, pathHelp(path))
 	}
 	if err != nil {
 		return nil, err
@@ -56,6 +56,40 @@ func listAll(path string) ([]file, error) {
 		return []file{{path, st}}, nil
 	}
 	return listDir(nil, path, []fs.FileInfo{st})
+}
+
+// pathHelp says what of a path that does not exist is not understood here.
+func pathHelp(path string) string {
+	dir, name := filepath.Split(path)
+	switch {
+	case strings.ContainsAny(path, "*?["):
+		help := "; 'path' has no patterns such as *: name the directory, and pick its files with '" + keyPattern + "'"
+		if suffix, ok := strings.CutPrefix(name, "*"); ok && !strings.ContainsAny(dir+suffix, "*?[") {
+			help = fmt.Sprintf("; 'path' has no patterns such as *: write 'path' = '%s', '%s' = '.*%s'", filepath.Clean(dir), keyPattern, regexp.QuoteMeta(suffix))
+		}
+		return help
+	case strings.HasPrefix(path, "~"):
+		return "; ~ does not stand for the home directory here: write the path in full"
+	}
+	return ""
+}
+
+// stranger adds to an error of reading one file of a directory that the file's name is not one of the format.
+func stranger(err error, dir, extension string, f file) error {
+	var content interface{ Place() (line, character int64) }
+	if f.path == dir || f.isNamed(extension) || !errors.As(err, &content) {
+		return err
+	}
+	return fmt.Errorf("%w; %s is no %s file by its name: '%s' = '.*%s' leaves such files out", err, filepath.Base(f.path), extension, keyPattern, regexp.QuoteMeta(extension))
+}
+
+// isNamed reports whether the file's name ends in an extension, or in it and that of a compression.
+func (f file) isNamed(extension string) bool {
+	name := strings.ToLower(f.path)
+	if f.compressed() {
+		name = strings.TrimSuffix(name, filepath.Ext(name))
+	}
+	return strings.HasSuffix(name, extension)
 }
 
 // listDir appends the files in and below a directory; above are the directories that lead to it, itself last.

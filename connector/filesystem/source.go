@@ -155,7 +155,7 @@ func (r *reader) Read(ctx context.Context, b *column.Batch) (connector.Status, e
 			continue
 		}
 		if err != nil {
-			return connector.End, err
+			return connector.End, stranger(err, r.source.t.path, r.source.t.codec.Extension(), r.source.files[r.pieces[0].File])
 		}
 		b.N = n
 		if r.left >= 0 {

@@ -72,7 +72,7 @@ func (d *decoder) start() error {
 			return err
 		}
 		if !d.codec.header {
-			return nil
+			return d.lookForHeader()
 		}
 		return d.readHeader(d.splitter)
 	}
@@ -86,6 +86,33 @@ func (d *decoder) start() error {
 		return err
 	}
 	return d.readHeader(s)
+}
+
+// lookForHeader refuses a file whose first line has the names of the columns, unless the options say what
+// that line is: read as a row it would be one row too many, and nobody would notice.
+func (d *decoder) lookForHeader() error {
+	if d.hasHeader {
+		return nil
+	}
+	longest := 2
+	for _, c := range d.codec.schema.Columns {
+		longest += len(c.Name) + 3
+	}
+	for {
+		b := d.w.Buf[d.w.Pos:d.w.End]
+		if n := bytes.IndexByte(b, '\n'); n >= 0 && n <= longest || d.w.EOF {
+			if d.namesColumns(firstLine(b), d.codec.schema) {
+				return &text.Error{File: d.file, Line: 1, Msg: "the line has the names of the columns: add '" + optHeader + "' = 'true', or '" + optHeader + "' = 'false' if it is a row"}
+			}
+			return nil
+		}
+		if len(b) > longest {
+			return nil
+		}
+		if err := d.w.Fill(); err != nil {
+			return d.tooLong(err)
+		}
+	}
 }
 
 // readHeader reads the header through s and compares it with the table's columns.
@@ -126,6 +153,9 @@ func (d *decoder) readHeader(s *splitter) error {
 		}
 		if len(missing) > 0 {
 			msg += "; not in the file: " + strings.Join(missing, ", ")
+		}
+		if len(names) == 1 {
+			msg += d.delimiterHelp([]byte(names[0]))
 		}
 		return &text.Error{File: d.file, Line: 1, Msg: msg}
 	}
@@ -238,7 +268,15 @@ func (d *decoder) convert(cols []*column.Vector, first int) (int, error) {
 	}
 	e := &text.Error{File: d.file, Column: d.columns[at].Name, Msg: d.columns[at].Message(fault)}
 	e.Line, e.Character = text.Locate(d.w.Buf, int(d.starts[rows]), int(d.fields[at][rows].Start), d.lines[rows])
+	if e.Line == 1 && !d.hasHeader && !fault.Null && !d.columns[at].Type.IsString() && looksLikeName(fault.Value) {
+		e.Msg += "; if the line has the names of the columns, add '" + optHeader + "' = 'true'"
+	}
 	return rows, e
+}
+
+// looksLikeName reports whether a value begins as names do.
+func looksLikeName(b []byte) bool {
+	return len(b) > 0 && (b[0] == '_' || b[0]|0x20 >= 'a' && b[0]|0x20 <= 'z' || b[0] >= utf8.RuneSelf)
 }
 
 // cutSize is the least that is worth a piece of its own.

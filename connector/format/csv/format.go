@@ -44,7 +44,7 @@ func (Format) Options() []connector.Option {
 		{Key: optComments, Default: "false", Public: true, Allowed: truth, Doc: "lines that begin with # are skipped"},
 		{Key: optIgnore, Default: "false", Public: true, Allowed: truth, Doc: "values that are not of their type become NULL, lines that cannot be read are skipped"},
 		{Key: optScientific, Default: "false", Public: true, Doc: "DECIMALs are always written in plain digits: only 'false'"},
-		{Key: optArray, Public: true, Doc: "not supported: a column cannot be an ARRAY yet"},
+		{Key: optArray, Public: true, Doc: "not supported: a column cannot be an ARRAY; 'format' = 'json' has them"},
 	}
 }
 
@@ -54,6 +54,8 @@ type dialect struct {
 	null                     string
 	hasNull                  bool // null was given
 	header, comments, ignore bool
+	hasHeader                bool // header was given
+	hasDelimiter             bool // delimiter was given
 }
 
 func newDialect(options map[string]string) (*dialect, error) {
@@ -87,6 +89,8 @@ func newDialect(options map[string]string) (*dialect, error) {
 		d.quote = 0
 	}
 	d.header = options[optHeader] == "true"
+	_, d.hasHeader = options[optHeader]
+	_, d.hasDelimiter = options[optDelimiter]
 	d.comments = options[optComments] == "true"
 	d.ignore = options[optIgnore] == "true"
 	d.null, d.hasNull = options[optNull]
@@ -115,7 +119,7 @@ func newDialect(options map[string]string) (*dialect, error) {
 		return nil, &connector.OptionError{Key: optScientific, Msg: fmt.Sprintf("option '%s' can only be 'false': a DECIMAL is always written in plain digits", optScientific)}
 	}
 	if _, ok := options[optArray]; ok {
-		return nil, &connector.OptionError{Key: optArray, KeyAtFault: true, Msg: fmt.Sprintf("option '%s' is not supported: a column cannot be an ARRAY yet", optArray)}
+		return nil, &connector.OptionError{Key: optArray, KeyAtFault: true, Msg: fmt.Sprintf("option '%s' is not supported: a column cannot be an ARRAY; 'format' = 'json' has them", optArray)}
 	}
 	return d, nil
 }

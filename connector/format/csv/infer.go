@@ -24,6 +24,9 @@ func (Format) Infer(ctx context.Context, piece connector.Piece, options map[stri
 	if err := s.begin(); err != nil {
 		return types.Schema{}, err
 	}
+	if c := d.delimiterOf(w.Buf[w.Pos:w.End]); c != 0 && !d.hasDelimiter {
+		return types.Schema{}, fmt.Errorf("the values of %s seem to stand between %s: add %s, or %s if they do not", piece.Name, characterName(c), delimiterOption(c), delimiterOption(d.delimiter))
+	}
 	var names, first []string
 	if d.header {
 		if names, err = s.header(); err != nil {

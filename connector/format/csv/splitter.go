@@ -101,6 +101,9 @@ func (s *splitter) next() (status, *fault) {
 			}
 			if c := buf[i]; i < w.End && c != s.delimiter && c != '\n' && c != '\r' {
 				msg := fmt.Sprintf("the quoted value that begins here ends at a quote before %s", text.Show(buf[i:min(i+1, w.End)]))
+				if help := s.delimiterHelp(firstLine(buf[start:w.End])); help != "" {
+					return broken, s.fault(from, msg+help)
+				}
 				if n := bytes.Count(buf[from:i], newline); n > 0 {
 					line, _ := text.Locate(buf, start, i, s.line)
 					msg += fmt.Sprintf(" in line %d", line)
@@ -137,7 +140,7 @@ func (s *splitter) next() (status, *fault) {
 				if buf[i] == 0 {
 					return broken, s.fault(i, "a NUL byte outside quotes; the file is not text, or it is UTF-16, which has to be converted to UTF-8 first")
 				}
-				return broken, s.fault(i, "a quote inside a value that is not quoted"+s.quoteHelp())
+				return broken, s.fault(i, "a quote inside a value that is not quoted"+s.quoteOrDelimiterHelp(start))
 			}
 			if form == text.Plain && s.isNull(buf[from:i]) {
 				f.Form = text.Null
@@ -188,7 +191,7 @@ func (s *splitter) next() (status, *fault) {
 			if col < s.fits {
 				extra = start + len(trimEnd(buf[start:i]))
 			}
-			return broken, &fault{at: extra, skip: i, msg: fmt.Sprintf("%s, but the table has %s: %s", plural(col, "value"), plural(s.fits, "column"), text.Show(trimEnd(buf[start:i])))}
+			return broken, &fault{at: extra, skip: i, msg: fmt.Sprintf("%s, but the table has %s: %s", plural(col, "value"), plural(s.fits, "column"), text.Show(trimEnd(buf[start:i]))) + s.delimiterHelp(firstLine(buf[start:i]))}
 		}
 	}
 	for ; col < len(s.slots); col++ { // of a line that is too short
@@ -263,6 +266,14 @@ func (s *splitter) fault(at int, msg string) *fault {
 
 func (s *splitter) unclosed(at int) *fault {
 	return s.fault(at, "the quoted value that begins here is never closed"+s.quoteHelp())
+}
+
+// quoteOrDelimiterHelp says what may be wrong with the line at start when a quote stands where none can.
+func (s *splitter) quoteOrDelimiterHelp(start int) string {
+	if help := s.delimiterHelp(firstLine(s.w.Buf[start:s.w.End])); help != "" {
+		return help
+	}
+	return s.quoteHelp()
 }
 
 func (s *splitter) quoteHelp() string {

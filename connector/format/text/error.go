@@ -30,6 +30,9 @@ func (e *Error) Error() string {
 	return s + e.Msg
 }
 
+// Place returns where in the file it is: what is wrong is what the file says.
+func (e *Error) Place() (line, character int64) { return e.Line, e.Character }
+
 // Locate returns the line and character of position at in buf, where line is that of buf[start], which
 // begins a line.
 func Locate(buf []byte, start, at int, line int64) (int64, int64) {
