@@ -27,6 +27,9 @@ bench: sluice ## compare with the sqlite3 command line: CTAS, GROUP BY, start-up
 fuzz: ## every fuzz target for FUZZTIME (60s)
 	@scripts/fuzz.sh $(or $(FUZZTIME),60s)
 
+soak: sluice ## two streaming jobs for SECONDS (3600): memory, descriptors, exact counts
+	@scripts/soak.sh ./sluice $(or $(SECONDS),3600)
+
 kills: ## kill -9 the binary 70 times in a CREATE TABLE AS, Ctrl-C it 500 times in an INSERT
 	$(GO) test -count=1 -run 'TestKill|TestCases/C18' -v . -kills 50 -late 20 -cancels 500
 
