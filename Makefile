@@ -48,4 +48,4 @@ tidy:
 race:
 	$(GO) test -race ./...
 
-.PHONY: help build demo test check bench fuzz kills gofmt vet staticcheck tidy race
+.PHONY: help build demo test check bench fuzz kills soak gofmt vet staticcheck tidy race
