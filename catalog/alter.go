@@ -20,17 +20,19 @@ type Alterer interface {
 // and opened with them before anything is changed; running jobs keep their own instances, and the
 // current catalog stays the current one. change is given a copy and returns what is to be.
 func (m *CatalogManager) AlterCatalog(ctx context.Context, name string, change func(Descriptor) Descriptor) error {
-	e, err := m.find(name)
+	e, err := m.find(ctx, name)
 	if err != nil {
 		return err
 	}
-	e.opening.Lock()
-	defer e.opening.Unlock()
+	if err := e.lock(ctx); err != nil {
+		return err
+	}
+	defer e.unlock()
 	m.mu.Lock()
 	old, cat, stored := e.desc, e.cat, e.stored && m.Store != nil
 	m.mu.Unlock()
 	if stored {
-		kept, ok, err := m.Store.Get(name)
+		kept, ok, err := m.Store.Get(ctx, name)
 		switch {
 		case err != nil:
 			return &Error{Name: name, Part: CatalogPart, Msg: err.Error(), Err: err}
@@ -47,7 +49,7 @@ func (m *CatalogManager) AlterCatalog(ctx context.Context, name string, change f
 		return &Error{Name: name, Part: CatalogPart, Msg: "ALTER CATALOG does not support changing 'type'", Hint: "drop the catalog and create another"}
 	}
 	if maps.Equal(next.Properties, old.Properties) {
-		return m.altered(name, e, old, next, stored, nil)
+		return m.altered(ctx, name, e, old, next, stored, nil)
 	}
 	f, err := m.Registry.factoryOf(next.Properties)
 	if err != nil {
@@ -64,7 +66,7 @@ func (m *CatalogManager) AlterCatalog(ctx context.Context, name string, change f
 		if err := a.Alter(next.Properties); err != nil {
 			return &Error{Name: name, Part: CatalogPart, Msg: fmt.Sprintf("Cannot alter catalog %s: %s.", name, err), Err: err}
 		}
-		if err := m.altered(name, e, old, next, stored, nil); err != nil {
+		if err := m.altered(ctx, name, e, old, next, stored, nil); err != nil {
 			return errors.Join(err, a.Alter(old.Properties))
 		}
 		return nil
@@ -73,7 +75,7 @@ func (m *CatalogManager) AlterCatalog(ctx context.Context, name string, change f
 	if err != nil {
 		return err
 	}
-	if err := m.altered(name, e, old, next, stored, fresh); err != nil {
+	if err := m.altered(ctx, name, e, old, next, stored, fresh); err != nil {
 		return errors.Join(err, fresh.Close())
 	}
 	if cat != nil {
@@ -82,22 +84,22 @@ func (m *CatalogManager) AlterCatalog(ctx context.Context, name string, change f
 	return nil
 }
 
-// altered keeps the new descriptor and, if there is one, the new instance.
-func (m *CatalogManager) altered(name string, e *entry, old, next Descriptor, stored bool, fresh Catalog) error {
-	m.mu.Lock()
-	if m.catalogs[name] != e { // dropped meanwhile
-		m.mu.Unlock()
-		return m.unknownCatalog(name)
+// altered keeps the new descriptor and, if there is one, the new instance. The entry's lock is held: it is
+// not dropped before the end.
+func (m *CatalogManager) altered(ctx context.Context, name string, e *entry, old, next Descriptor, stored bool, fresh Catalog) error {
+	if !m.registered(name, e) { // dropped meanwhile
+		return m.unknownCatalog(name, m.ListCatalogs(ctx))
 	}
-	defer m.mu.Unlock()
 	if stored {
-		if err := m.Store.Replace(old, next); err != nil {
+		if err := m.Store.Replace(ctx, old, next); err != nil {
 			if errors.Is(err, ErrCatalogChanged) || errors.Is(err, ErrCatalogNotExist) {
 				err = &Error{Name: name, Part: CatalogPart, Err: err, Msg: fmt.Sprintf("Catalog %s was changed by another session; look at it and try again.", name)}
 			}
 			return err
 		}
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	e.desc = next
 	if fresh != nil {
 		e.cat, e.first = fresh, &sync.Once{}

@@ -5,7 +5,7 @@
 // the tables of CREATE TABLE AS. [CatalogManager] keeps the catalogs of a session together with the
 // properties each was created with: name and properties are the whole serialised form of a catalog, from
 // which a job opens its own instance. It also has the session's temporary objects (temporary.go).
-// [CatalogStore] is where catalogs are kept between sessions: in memory, or in a directory (filestore.go).
+// [CatalogStore] is where catalogs are kept between sessions; without one they go with the session.
 // [CatalogTable] and its flat property map (properties.go, Flink's CatalogPropertiesUtil keys) are the
 // serialised form of a table.
 package catalog

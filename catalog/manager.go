@@ -74,10 +74,34 @@ type entry struct {
 	desc   Descriptor
 	stored bool    // the Store has it
 	cat    Catalog // nil until it is opened
+	// dropping is set while the Store forgets it: it cannot become the current one any more.
+	dropping bool
+	first    *sync.Once // calls OnOpen for cat
 
-	opening sync.Mutex // held while cat is being opened
-	first   *sync.Once // calls OnOpen for cat
+	// busy is a lock that can be waited for with a context. Who opens, alters or drops the catalog has it, and
+	// asks the Store under it; the manager's mu, which jobs wait for, is never held meanwhile.
+	busy chan struct{}
 }
+
+func newEntry(d Descriptor, stored bool, c Catalog) *entry {
+	return &entry{desc: d, stored: stored, cat: c, first: &sync.Once{}, busy: make(chan struct{}, 1)}
+}
+
+func (e *entry) lock(ctx context.Context) error {
+	select {
+	case e.busy <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case e.busy <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (e *entry) unlock() { <-e.busy }
 
 // Builtin names of the catalog and database that every session starts in.
 const (
@@ -89,7 +113,7 @@ const (
 func NewCatalogManager(r *Registry) (*CatalogManager, error) {
 	m := &CatalogManager{Registry: r, catalogs: map[string]*entry{}, current: DefaultCatalog, database: map[string]string{}}
 	props := map[string]string{"type": "generic_in_memory", "default-database": DefaultDatabase}
-	if err := m.CreateCatalog(context.Background(), Descriptor{Ref: Ref{DefaultCatalog, props}}, false); err != nil {
+	if err := m.CreateCatalog(context.Background(), Descriptor{Ref: Ref{DefaultCatalog, props}}); err != nil {
 		return nil, err
 	}
 	return m, nil
@@ -104,32 +128,42 @@ func (m *CatalogManager) StoreWhere() string {
 }
 
 // exists reports whether a catalog is registered or kept.
-func (m *CatalogManager) exists(name string) (bool, error) {
+func (m *CatalogManager) exists(ctx context.Context, name string) (bool, error) {
 	m.mu.Lock()
-	_, ok := m.catalogs[name]
+	e, ok := m.catalogs[name]
+	settled := ok && e.settled()
 	m.mu.Unlock()
-	if ok || m.Store == nil {
-		return ok, nil
+	if settled || m.Store == nil {
+		return settled, nil
 	}
-	names, err := m.Store.List()
-	return slices.Contains(names, name), err
+	names, err := m.Store.List(ctx)
+	return slices.Contains(names, name) && !reservedCatalog(name), err
+}
+
+// settled reports whether a catalog is there whatever the Store says. The manager's mu is held.
+func (e *entry) settled() bool { return e.cat != nil || !e.stored }
+
+// registered reports whether a name still is that of an entry, and stays so.
+func (m *CatalogManager) registered(name string, e *entry) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.catalogs[name] == e && !e.dropping
 }
 
 func alreadyThere(name string) error {
 	return &Error{Name: name, Part: CatalogPart, Err: ErrCatalogAlreadyExist, Msg: fmt.Sprintf("Catalog %s already exists.", name)}
 }
 
-// CreateCatalog makes, opens, keeps and registers a catalog. With ifNotExists an existing one is left alone.
-func (m *CatalogManager) CreateCatalog(ctx context.Context, d Descriptor, ifNotExists bool) error {
+// CreateCatalog makes, opens, keeps and registers a catalog; one that exists is an *Error with
+// ErrCatalogAlreadyExist.
+func (m *CatalogManager) CreateCatalog(ctx context.Context, d Descriptor) error {
 	if reservedCatalog(d.Name) {
 		return &Error{Name: d.Name, Part: CatalogPart, Msg: fmt.Sprintf("The name %s is reserved: names that begin with _sluice cannot be created.", d.Name)}
 	}
-	exists, err := m.exists(d.Name)
+	exists, err := m.exists(ctx, d.Name)
 	switch {
 	case err != nil:
 		return err
-	case exists && ifNotExists:
-		return nil
 	case exists:
 		return alreadyThere(d.Name)
 	}
@@ -137,23 +171,32 @@ func (m *CatalogManager) CreateCatalog(ctx context.Context, d Descriptor, ifNotE
 	if err != nil {
 		return err
 	}
+	if m.Store != nil {
+		if err := m.Store.Store(ctx, d); err != nil {
+			if errors.Is(err, ErrCatalogAlreadyExist) {
+				err = alreadyThere(d.Name)
+			}
+			return errors.Join(err, c.Close())
+		}
+	}
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if _, rival := m.catalogs[d.Name]; rival { // made while this one was being opened
+	rival := m.catalogs[d.Name] // made while this one was being opened, or found in the Store since
+	switch {
+	case rival == nil:
+		m.catalogs[d.Name] = newEntry(d, m.Store != nil, c)
+		c = nil
+	case rival.stored && rival.cat == nil:
+		rival.desc, rival.cat = d, c
+		c = nil
+	case rival.stored: // opened from what has just been kept
+	default:
 		err = alreadyThere(d.Name)
-	} else if m.Store != nil {
-		if err = m.Store.Store(d); errors.Is(err, ErrCatalogAlreadyExist) {
-			err = alreadyThere(d.Name)
-		}
 	}
-	if err != nil {
-		if ifNotExists && errors.Is(err, ErrCatalogAlreadyExist) {
-			err = nil
-		}
-		return errors.Join(err, c.Close())
+	m.mu.Unlock()
+	if c != nil {
+		err = errors.Join(err, c.Close())
 	}
-	m.catalogs[d.Name] = &entry{desc: d, stored: m.Store != nil, cat: c, first: &sync.Once{}}
-	return nil
+	return err
 }
 
 // open makes and opens an instance, and returns the descriptor as it is to be kept.
@@ -179,18 +222,18 @@ func (m *CatalogManager) open(ctx context.Context, d Descriptor) (Descriptor, Ca
 }
 
 // find returns the entry of a catalog. What is known of one that is kept and not yet opened is read again.
-func (m *CatalogManager) find(name string) (*entry, error) {
+func (m *CatalogManager) find(ctx context.Context, name string) (*entry, error) {
 	m.mu.Lock()
 	e, ok := m.catalogs[name]
-	settled := ok && (e.cat != nil || !e.stored)
+	settled := ok && e.settled()
 	m.mu.Unlock()
 	if settled {
 		return e, nil
 	}
 	if m.Store == nil || reservedCatalog(name) {
-		return nil, m.unknownCatalog(name)
+		return nil, m.unknownCatalog(name, m.ListCatalogs(ctx))
 	}
-	d, ok, err := m.Store.Get(name)
+	d, ok, err := m.Store.Get(ctx, name)
 	if err != nil {
 		return nil, &Error{Name: name, Part: CatalogPart, Msg: err.Error(), Err: err}
 	}
@@ -203,58 +246,87 @@ func (m *CatalogManager) find(name string) (*entry, error) {
 	case had:
 		delete(m.catalogs, name)
 	case ok:
-		e = &entry{desc: d, stored: true}
+		e = newEntry(d, true, nil)
 		m.catalogs[name] = e
 	}
 	gone := e == nil || e.cat == nil && !ok
 	m.mu.Unlock()
 	if gone {
-		return nil, m.unknownCatalog(name)
+		return nil, m.unknownCatalog(name, m.ListCatalogs(ctx))
 	}
 	return e, nil
 }
 
-// DropCatalog forgets a catalog, here and in the Store; running jobs keep their own instances.
-func (m *CatalogManager) DropCatalog(name string, ifExists bool) error {
-	exists, err := m.exists(name)
+// DropCatalog forgets a catalog, here and in the Store; running jobs keep their own instances. One that does
+// not exist is an *Error with ErrCatalogNotExist.
+func (m *CatalogManager) DropCatalog(ctx context.Context, name string) error {
+	exists, err := m.exists(ctx, name)
 	if err != nil {
 		return err
 	}
 	if !exists || reservedCatalog(name) {
-		if ifExists {
-			return nil
-		}
-		return m.unknownCatalog(name)
+		return m.unknownCatalog(name, m.ListCatalogs(ctx))
 	}
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	if name == m.current {
-		return &Error{Name: name, Msg: "Cannot drop a catalog which is currently in use."}
-	}
 	e := m.catalogs[name]
-	if e != nil {
-		if b, ok := e.cat.(Busy); ok {
-			if err := b.Busy(); err != nil {
-				return &Error{Name: name, Msg: fmt.Sprintf("Cannot drop catalog %s: %s.", name, err)}
-			}
-		}
+	if e == nil { // kept, and not yet used: its file may be unreadable
+		e = newEntry(Descriptor{Ref: Ref{Name: name}}, true, nil)
+		m.catalogs[name] = e
 	}
-	if m.Store != nil && (e == nil || e.stored) {
-		if err := m.Store.Remove(name); err != nil && !errors.Is(err, ErrCatalogNotExist) {
+	m.mu.Unlock()
+	if err := e.lock(ctx); err != nil {
+		return err
+	}
+	defer e.unlock()
+	if err := m.beginDrop(name, e); err != nil {
+		return err
+	}
+	if m.Store != nil && e.stored {
+		if err := m.Store.Remove(ctx, name); err != nil && !errors.Is(err, ErrCatalogNotExist) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			e.dropping = false
+			if e.cat == nil && e.desc.Properties == nil { // nothing was known of it
+				delete(m.catalogs, name)
+			}
 			return err
 		}
 	}
-	delete(m.catalogs, name)
-	delete(m.database, name)
-	if e == nil || e.cat == nil {
+	m.mu.Lock()
+	if m.catalogs[name] == e {
+		delete(m.catalogs, name)
+		delete(m.database, name)
+	}
+	c := e.cat
+	m.mu.Unlock()
+	if c == nil {
 		return nil
 	}
-	return e.cat.Close()
+	return c.Close()
 }
 
-// unknownCatalog is the error for a name that is not a catalog's.
-func (m *CatalogManager) unknownCatalog(name string) error {
-	return &Error{Name: name, Part: CatalogPart, Err: ErrCatalogNotExist, Hint: hint(name, m.ListCatalogs()),
+// beginDrop sees to it that a catalog does not become the current one while it is being dropped.
+func (m *CatalogManager) beginDrop(name string, e *entry) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.catalogs[name] != e {
+		return m.unknownCatalog(name, nil)
+	}
+	if name == m.current {
+		return &Error{Name: name, Msg: "Cannot drop a catalog which is currently in use."}
+	}
+	if b, ok := e.cat.(Busy); ok {
+		if err := b.Busy(); err != nil {
+			return &Error{Name: name, Msg: fmt.Sprintf("Cannot drop catalog %s: %s.", name, err)}
+		}
+	}
+	e.dropping = true
+	return nil
+}
+
+// unknownCatalog is the error for a name that is not a catalog's; names are those that are.
+func (m *CatalogManager) unknownCatalog(name string, names []string) error {
+	return &Error{Name: name, Part: CatalogPart, Err: ErrCatalogNotExist, Hint: hint(name, names),
 		Msg: fmt.Sprintf("A catalog with name [%s] does not exist.", name)}
 }
 
@@ -267,7 +339,7 @@ func hint(name string, names []string) string {
 
 // Catalog returns an opened catalog.
 func (m *CatalogManager) Catalog(ctx context.Context, name string) (Catalog, error) {
-	e, err := m.find(name)
+	e, err := m.find(ctx, name)
 	if err != nil {
 		return nil, err
 	}
@@ -284,11 +356,17 @@ func (m *CatalogManager) Catalog(ctx context.Context, name string) (Catalog, err
 // instance returns the catalog of an entry, opening it at first. One that cannot be opened is tried again
 // at the next use.
 func (m *CatalogManager) instance(ctx context.Context, name string, e *entry) (Catalog, *sync.Once, error) {
-	e.opening.Lock()
-	defer e.opening.Unlock()
+	if err := e.lock(ctx); err != nil {
+		return nil, nil, err
+	}
+	defer e.unlock()
 	m.mu.Lock()
 	c, first, d := e.cat, e.first, e.desc
+	gone := m.catalogs[name] != e // dropped meanwhile
 	m.mu.Unlock()
+	if gone {
+		return nil, nil, m.unknownCatalog(name, m.ListCatalogs(ctx))
+	}
 	if c != nil {
 		return c, first, nil
 	}
@@ -296,14 +374,22 @@ func (m *CatalogManager) instance(ctx context.Context, name string, e *entry) (C
 	if err != nil {
 		return nil, nil, &Error{Name: name, Part: CatalogPart, Err: err, Msg: fmt.Sprintf("Catalog %s cannot be opened: %s", name, err)}
 	}
+	var spare Catalog
 	m.mu.Lock()
-	if m.catalogs[name] != e { // dropped meanwhile
-		m.mu.Unlock()
-		return nil, nil, errors.Join(m.unknownCatalog(name), c.Close())
+	switch {
+	case m.catalogs[name] != e: // the Store has it no more
+		spare, err = c, m.unknownCatalog(name, nil)
+	case e.cat != nil: // whoever created it has just put it there
+		spare = c
+	default:
+		e.desc, e.cat = d, c
 	}
-	defer m.mu.Unlock()
-	e.desc, e.cat, e.first = d, c, &sync.Once{}
-	return e.cat, e.first, nil
+	c, first = e.cat, e.first
+	m.mu.Unlock()
+	if spare != nil {
+		err = errors.Join(err, spare.Close())
+	}
+	return c, first, err
 }
 
 // Live returns the instance of a catalog for jobs in this process, without side effect.
@@ -321,8 +407,8 @@ func (m *CatalogManager) Live(name string) (Catalog, bool) {
 }
 
 // Descriptor returns what a catalog was created with. It opens nothing.
-func (m *CatalogManager) Descriptor(name string) (Descriptor, error) {
-	e, err := m.find(name)
+func (m *CatalogManager) Descriptor(ctx context.Context, name string) (Descriptor, error) {
+	e, err := m.find(ctx, name)
 	if err != nil {
 		return Descriptor{}, err
 	}
@@ -355,24 +441,24 @@ func (m *CatalogManager) AllKnown() []Descriptor {
 }
 
 // ListCatalogs returns the names, sorted: those of AllCatalogs as far as they can be found.
-func (m *CatalogManager) ListCatalogs() []string {
-	names, _ := m.AllCatalogs() // for hints and completion; SHOW CATALOGS asks AllCatalogs
+func (m *CatalogManager) ListCatalogs(ctx context.Context) []string {
+	names, _ := m.AllCatalogs(ctx) // for hints and completion; SHOW CATALOGS asks AllCatalogs
 	return names
 }
 
 // AllCatalogs returns the names of the catalogs of this session and of the Store, sorted. With an error,
 // which is the Store's, they are those of this session.
-func (m *CatalogManager) AllCatalogs() ([]string, error) {
+func (m *CatalogManager) AllCatalogs(ctx context.Context) ([]string, error) {
 	var kept []string
 	var err error
 	if m.Store != nil {
-		kept, err = m.Store.List()
+		kept, err = m.Store.List(ctx)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	all := map[string]bool{}
 	for n, e := range m.catalogs {
-		all[n] = err != nil || !e.stored || e.cat != nil
+		all[n] = err != nil || e.settled()
 	}
 	for _, n := range kept {
 		all[n] = !reservedCatalog(n)
@@ -400,20 +486,24 @@ func (m *CatalogManager) currentDatabase() string {
 
 // UseCatalog makes a catalog the current one; its default database becomes current, and stays so even
 // if another becomes the default one (as a new file in a directory of SQLite files can).
-func (m *CatalogManager) UseCatalog(name string) error {
-	e, err := m.find(name)
+func (m *CatalogManager) UseCatalog(ctx context.Context, name string) error {
+	e, err := m.find(ctx, name)
 	if err != nil {
 		return err
 	}
-	c, _, err := m.instance(context.Background(), name, e)
+	c, _, err := m.instance(ctx, name, e)
 	if err != nil {
 		return err
 	}
+	db := c.DefaultDatabase()
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.catalogs[name] != e || e.dropping {
+		return m.unknownCatalog(name, nil)
+	}
 	m.current = name
 	delete(m.database, name)
-	if db := c.DefaultDatabase(); db != "" {
+	if db != "" {
 		m.database[name] = db
 	}
 	return nil
@@ -426,6 +516,9 @@ func (m *CatalogManager) UseDatabase(ctx context.Context, catalog, database stri
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if e := m.catalogs[catalog]; e == nil || e.cat == nil || e.dropping { // dropped meanwhile
+		return m.unknownCatalog(catalog, nil)
+	}
 	m.current = catalog
 	m.database[catalog] = database
 	return nil
@@ -484,16 +577,20 @@ func (m *CatalogManager) noTable(id connector.ObjectIdentifier, names []string) 
 // Close closes every catalog, and ends the temporary objects.
 func (m *CatalogManager) Close() error {
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	var errs []error
-	for _, e := range m.catalogs {
-		if e.cat != nil {
-			errs = append(errs, e.cat.Close())
+	var open []Catalog
+	for _, name := range slices.Sorted(maps.Keys(m.catalogs)) {
+		if c := m.catalogs[name].cat; c != nil {
+			open = append(open, c)
 		}
 	}
 	if m.temporary.cat != nil {
-		errs = append(errs, m.temporary.cat.Close())
+		open = append(open, m.temporary.cat)
 		m.temporary = temporaries{}
+	}
+	m.mu.Unlock()
+	var errs []error
+	for _, c := range open {
+		errs = append(errs, c.Close())
 	}
 	return errors.Join(errs...)
 }

@@ -79,7 +79,7 @@ func TestSessionStartsInTheDefaultCatalog(t *testing.T) {
 	m, _ := newManager(t)
 	require.Equal(t, "default_catalog", m.CurrentCatalog())
 	require.Equal(t, "default_database", m.CurrentDatabase())
-	require.Equal(t, []string{"default_catalog"}, m.ListCatalogs())
+	require.Equal(t, []string{"default_catalog"}, m.ListCatalogs(ctx))
 	require.Equal(t, "default_catalog.default_database.t", m.Identify([]string{"t"}).String())
 	require.Equal(t, "default_catalog.d.t", m.Identify([]string{"d", "t"}).String())
 	require.Equal(t, "c.d.t", m.Identify([]string{"c", "d", "t"}).String())
@@ -99,34 +99,34 @@ func TestCreateCatalogRefusals(t *testing.T) {
 		{descriptor("x", "type", "vault", "path", "nowhere"), "no such path"},
 		{descriptor("default_catalog", "type", "vault", "path", "p"), "Catalog default_catalog already exists."},
 	} {
-		require.EqualError(t, m.CreateCatalog(ctx, c.d, false), c.want)
-		require.Equal(t, []string{"default_catalog"}, m.ListCatalogs())
+		require.EqualError(t, m.CreateCatalog(ctx, c.d), c.want)
+		require.Equal(t, []string{"default_catalog"}, m.ListCatalogs(ctx))
 	}
 	require.Zero(t, *v.opened)
 	v.fail = errors.New("no route to it")
-	require.EqualError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p"), false), "no route to it")
-	require.Equal(t, []string{"default_catalog"}, m.ListCatalogs())
+	require.EqualError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p")), "no route to it")
+	require.Equal(t, []string{"default_catalog"}, m.ListCatalogs(ctx))
 }
 
 // A catalog is kept with the properties it was created with, relative paths made absolute.
 func TestDescriptor(t *testing.T) {
 	m, _ := newManager(t)
 	given := descriptor("x", "type", "vault", "path", "p", "password", "s3cret")
-	require.NoError(t, m.CreateCatalog(ctx, given, false))
-	require.NoError(t, m.CreateCatalog(ctx, given, true))
-	d, err := m.Descriptor("x")
+	require.NoError(t, m.CreateCatalog(ctx, given))
+	require.ErrorIs(t, m.CreateCatalog(ctx, given), catalog.ErrCatalogAlreadyExist)
+	d, err := m.Descriptor(ctx, "x")
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"type": "vault", "path": "/abs/p", "password": "s3cret"}, d.Properties)
 	require.Equal(t, "p", given.Properties["path"], "what was given is not changed")
-	_, err = m.Descriptor("xx")
+	_, err = m.Descriptor(ctx, "xx")
 	require.EqualError(t, err, "A catalog with name [xx] does not exist. (did you mean `x`?)")
 }
 
 func TestUse(t *testing.T) {
 	m, _ := newManager(t)
-	require.NoError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p"), false))
-	require.EqualError(t, m.UseCatalog("y"), "A catalog with name [y] does not exist.")
-	require.NoError(t, m.UseCatalog("x"))
+	require.NoError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p")))
+	require.EqualError(t, m.UseCatalog(ctx, "y"), "A catalog with name [y] does not exist.")
+	require.NoError(t, m.UseCatalog(ctx, "x"))
 	require.Equal(t, "main", m.CurrentDatabase())
 	c, err := m.Catalog(ctx, "x")
 	require.NoError(t, err)
@@ -136,7 +136,7 @@ func TestUse(t *testing.T) {
 	require.ErrorIs(t, err, catalog.ErrDatabaseNotExist)
 	require.NoError(t, m.UseDatabase(ctx, "x", "second"))
 	require.Equal(t, "x.second.t", m.Identify([]string{"t"}).String())
-	require.NoError(t, m.UseCatalog("x"))
+	require.NoError(t, m.UseCatalog(ctx, "x"))
 	require.Equal(t, "main", m.CurrentDatabase(), "USE CATALOG goes back to the default database")
 }
 
@@ -159,20 +159,20 @@ func TestTable(t *testing.T) {
 
 func TestDropCatalog(t *testing.T) {
 	m, v := newManager(t)
-	require.NoError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p"), false))
-	require.NoError(t, m.UseCatalog("x"))
-	require.EqualError(t, m.DropCatalog("x", false), "Cannot drop a catalog which is currently in use.")
-	require.NoError(t, m.UseCatalog("default_catalog"))
-	require.NoError(t, m.DropCatalog("x", false))
+	require.NoError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p")))
+	require.NoError(t, m.UseCatalog(ctx, "x"))
+	require.EqualError(t, m.DropCatalog(ctx, "x"), "Cannot drop a catalog which is currently in use.")
+	require.NoError(t, m.UseCatalog(ctx, "default_catalog"))
+	require.NoError(t, m.DropCatalog(ctx, "x"))
 	require.Equal(t, 1, *v.closed)
-	require.NoError(t, m.DropCatalog("x", true))
-	require.EqualError(t, m.DropCatalog("x", false), "A catalog with name [x] does not exist.")
+	require.ErrorIs(t, m.DropCatalog(ctx, "x"), catalog.ErrCatalogNotExist)
+	require.EqualError(t, m.DropCatalog(ctx, "x"), "A catalog with name [x] does not exist.")
 }
 
 // A catalog in memory cannot go while a job writes one of its tables.
 func TestDropCatalogWhileWritten(t *testing.T) {
 	m, _ := newManager(t)
-	require.NoError(t, m.CreateCatalog(ctx, descriptor("m", "type", "generic_in_memory"), false))
+	require.NoError(t, m.CreateCatalog(ctx, descriptor("m", "type", "generic_in_memory")))
 	c, err := m.Catalog(ctx, "m")
 	require.NoError(t, err)
 	def := &catalog.CatalogTable{Kind: catalog.KindTable, Schema: types.Schema{Columns: []types.Column{{Name: "a", Type: types.Of(types.Int)}}}}
@@ -184,10 +184,10 @@ func TestDropCatalogWhileWritten(t *testing.T) {
 	tx, err := opened.(connector.Writable).Transaction(ctx, connector.Insert{Columns: []int{0}})
 	require.NoError(t, err)
 	require.NoError(t, tx.Begin(ctx, connector.JobID{1}))
-	require.ErrorContains(t, m.DropCatalog("m", false), "Cannot drop catalog m: table m.default.t is held by job 01")
-	require.Contains(t, m.ListCatalogs(), "m")
+	require.ErrorContains(t, m.DropCatalog(ctx, "m"), "Cannot drop catalog m: table m.default.t is held by job 01")
+	require.Contains(t, m.ListCatalogs(ctx), "m")
 	require.NoError(t, tx.Abort(ctx))
-	require.NoError(t, m.DropCatalog("m", false))
+	require.NoError(t, m.DropCatalog(ctx, "m"))
 }
 
 // Of many CREATE CATALOG of one name at once one makes it; the others' instances are closed.
@@ -199,7 +199,7 @@ func TestCreateCatalogRace(t *testing.T) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			errs[i] = m.CreateCatalog(ctx, descriptor("x", "type", "generic_in_memory"), false)
+			errs[i] = m.CreateCatalog(ctx, descriptor("x", "type", "generic_in_memory"))
 		}()
 	}
 	wg.Wait()
@@ -218,7 +218,7 @@ func TestOnOpen(t *testing.T) {
 	m, _ := newManager(t)
 	var opened []string
 	m.OnOpen = func(_ context.Context, name string, _ catalog.Catalog) { opened = append(opened, name) }
-	require.NoError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p"), false))
+	require.NoError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p")))
 	require.Empty(t, opened)
 	for range 2 {
 		_, err := m.Catalog(ctx, "x")
@@ -235,7 +235,7 @@ func TestOnOpenBeforeAnybody(t *testing.T) {
 	m, _ := newManager(t)
 	begun, end := make(chan struct{}), make(chan struct{})
 	m.OnOpen = func(context.Context, string, catalog.Catalog) { close(begun); <-end }
-	require.NoError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p"), false))
+	require.NoError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p")))
 	got := make(chan bool, 2)
 	get := func() {
 		_, err := m.Catalog(ctx, "x")

@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/catalog/filestore"
 )
 
 // session is a manager over a store in a directory, as one process has it.
 func stored(t *testing.T, dir string) (*catalog.CatalogManager, *vault) {
 	m, v := newManager(t)
-	m.Store = catalog.NewFileStore(dir)
+	m.Store = filestore.New(dir)
 	return m, v
 }
 
@@ -25,34 +26,32 @@ func TestStoreKeepsCatalogs(t *testing.T) {
 	require.Equal(t, "Catalogs are kept in "+dir+".", one.StoreWhere())
 	d := descriptor("x", "type", "vault", "path", "p", "password", "s3cret")
 	d.Comment = "the vault"
-	require.NoError(t, one.CreateCatalog(ctx, d, false))
-	require.NoError(t, one.CreateCatalog(ctx, descriptor("m", "type", "generic_in_memory"), false))
+	require.NoError(t, one.CreateCatalog(ctx, d))
+	require.NoError(t, one.CreateCatalog(ctx, descriptor("m", "type", "generic_in_memory")))
 	require.Equal(t, 1, *v.opened)
 	require.NoError(t, one.Close())
 
 	two, v := stored(t, dir)
-	names, err := two.AllCatalogs()
+	names, err := two.AllCatalogs(ctx)
 	require.NoError(t, err)
 	require.Equal(t, []string{"default_catalog", "m", "x"}, names)
 	_, live := two.Live("x")
 	require.False(t, live)
-	kept, err := two.Descriptor("x")
+	kept, err := two.Descriptor(ctx, "x")
 	require.NoError(t, err)
 	d.Properties["path"] = "/abs/p"
 	require.Equal(t, d, kept)
-	require.EqualError(t, two.UseCatalog("xx"), "A catalog with name [xx] does not exist. (did you mean `x`?)")
-	require.EqualError(t, two.CreateCatalog(ctx, d, false), "Catalog x already exists.")
-	require.NoError(t, two.CreateCatalog(ctx, d, true))
+	require.EqualError(t, two.UseCatalog(ctx, "xx"), "A catalog with name [xx] does not exist. (did you mean `x`?)")
+	require.EqualError(t, two.CreateCatalog(ctx, d), "Catalog x already exists.")
 	require.Zero(t, *v.opened)
-	require.NoError(t, two.UseCatalog("x"))
+	require.NoError(t, two.UseCatalog(ctx, "x"))
 	require.Equal(t, "main", two.CurrentDatabase())
 	require.Equal(t, 1, *v.opened)
-	require.EqualError(t, two.DropCatalog("x", false), "Cannot drop a catalog which is currently in use.")
-	require.NoError(t, two.DropCatalog("m", false))
-	require.NoError(t, two.UseCatalog("default_catalog"))
-	require.NoError(t, two.DropCatalog("x", false))
-	require.EqualError(t, two.DropCatalog("x", false), "A catalog with name [x] does not exist.")
-	require.NoError(t, two.DropCatalog("x", true))
+	require.EqualError(t, two.DropCatalog(ctx, "x"), "Cannot drop a catalog which is currently in use.")
+	require.NoError(t, two.DropCatalog(ctx, "m"))
+	require.NoError(t, two.UseCatalog(ctx, "default_catalog"))
+	require.NoError(t, two.DropCatalog(ctx, "x"))
+	require.EqualError(t, two.DropCatalog(ctx, "x"), "A catalog with name [x] does not exist.")
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	require.Empty(t, entries)
@@ -62,11 +61,11 @@ func TestStoreKeepsCatalogs(t *testing.T) {
 func TestStoredCatalogFails(t *testing.T) {
 	dir := t.TempDir()
 	m, v := stored(t, dir)
-	require.NoError(t, catalog.NewFileStore(dir).Store(descriptor("x", "type", "vault", "path", "p")))
-	require.NoError(t, catalog.NewFileStore(dir).Store(descriptor("new", "type", "mongodb")))
-	require.NoError(t, catalog.NewFileStore(dir).Store(descriptor("_sluice_temporary", "type", "generic_in_memory")))
+	require.NoError(t, filestore.New(dir).Store(ctx, descriptor("x", "type", "vault", "path", "p")))
+	require.NoError(t, filestore.New(dir).Store(ctx, descriptor("new", "type", "mongodb")))
+	require.NoError(t, filestore.New(dir).Store(ctx, descriptor("_sluice_temporary", "type", "generic_in_memory")))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "bad.yaml"), []byte("type: |\n"), 0o600))
-	require.Equal(t, []string{"bad", "default_catalog", "new", "x"}, m.ListCatalogs())
+	require.Equal(t, []string{"bad", "default_catalog", "new", "x"}, m.ListCatalogs(ctx))
 	_, err := m.Catalog(ctx, "_sluice_temporary")
 	require.EqualError(t, err, "A catalog with name [_sluice_temporary] does not exist.")
 	_, err = m.Catalog(ctx, "bad")
@@ -77,15 +76,15 @@ func TestStoredCatalogFails(t *testing.T) {
 	for range 2 {
 		_, err = m.Catalog(ctx, "x")
 		require.EqualError(t, err, "Catalog x cannot be opened: no route to it")
-		require.EqualError(t, m.UseCatalog("x"), "Catalog x cannot be opened: no route to it")
+		require.EqualError(t, m.UseCatalog(ctx, "x"), "Catalog x cannot be opened: no route to it")
 	}
 	v.fail = nil
 	require.Equal(t, 4, *v.closed)
 	_, err = m.Catalog(ctx, "x")
 	require.NoError(t, err)
-	require.NoError(t, m.DropCatalog("bad", false))
-	require.NoError(t, m.DropCatalog("new", false))
-	require.Equal(t, []string{"default_catalog", "x"}, m.ListCatalogs())
+	require.NoError(t, m.DropCatalog(ctx, "bad"))
+	require.NoError(t, m.DropCatalog(ctx, "new"))
+	require.Equal(t, []string{"default_catalog", "x"}, m.ListCatalogs(ctx))
 }
 
 // What cannot be kept is not created, and what cannot be forgotten is not dropped.
@@ -93,21 +92,21 @@ func TestStoreFails(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
 	m, v := stored(t, file)
-	require.EqualError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p"), false), "catalog store "+file+": it is not a directory")
-	names, err := m.AllCatalogs()
+	require.EqualError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p")), "catalog store "+file+": it is not a directory")
+	names, err := m.AllCatalogs(ctx)
 	require.ErrorContains(t, err, "it is not a directory")
 	require.Equal(t, []string{"default_catalog"}, names)
 	require.Equal(t, *v.opened, *v.closed)
 
 	dir := t.TempDir()
 	m, v = stored(t, dir)
-	require.ErrorContains(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p\xff"), false), "not valid UTF-8")
+	require.ErrorContains(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p\xff")), "not valid UTF-8")
 	require.Equal(t, 1, *v.opened)
 	require.Equal(t, 1, *v.closed)
-	require.Equal(t, []string{"default_catalog"}, m.ListCatalogs())
-	require.NoError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p"), false))
+	require.Equal(t, []string{"default_catalog"}, m.ListCatalogs(ctx))
+	require.NoError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p")))
 	require.NoError(t, os.Chmod(dir, 0o777))
-	require.ErrorContains(t, m.DropCatalog("x", false), "everybody may write the directory")
+	require.ErrorContains(t, m.DropCatalog(ctx, "x"), "everybody may write the directory")
 	_, live := m.Live("x")
 	require.True(t, live)
 }
@@ -117,23 +116,23 @@ func TestTwoSessions(t *testing.T) {
 	dir := t.TempDir()
 	a, _ := stored(t, dir)
 	b, _ := stored(t, dir)
-	require.NoError(t, a.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p"), false))
-	require.Equal(t, []string{"default_catalog", "x"}, b.ListCatalogs())
-	require.NoError(t, b.UseCatalog("x"))
+	require.NoError(t, a.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p")))
+	require.Equal(t, []string{"default_catalog", "x"}, b.ListCatalogs(ctx))
+	require.NoError(t, b.UseCatalog(ctx, "x"))
 	set := func(key, value string) func(catalog.Descriptor) catalog.Descriptor {
 		return func(d catalog.Descriptor) catalog.Descriptor { d.Properties[key] = value; return d }
 	}
 	require.NoError(t, a.AlterCatalog(ctx, "x", set("password", "one")))
 	require.NoError(t, b.AlterCatalog(ctx, "x", set("path", "q")))
 	c, _ := stored(t, dir)
-	d, err := c.Descriptor("x")
+	d, err := c.Descriptor(ctx, "x")
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"type": "vault", "path": "/abs/q", "password": "one"}, d.Properties)
-	require.NoError(t, a.DropCatalog("x", false))
+	require.NoError(t, a.DropCatalog(ctx, "x"))
 	require.EqualError(t, b.AlterCatalog(ctx, "x", set("path", "r")), "Catalog x was dropped by another session.")
 	_, err = b.Catalog(ctx, "x")
 	require.NoError(t, err, "who uses it goes on")
-	require.NotContains(t, c.ListCatalogs(), "x")
+	require.NotContains(t, c.ListCatalogs(ctx), "x")
 	_, err = c.Catalog(ctx, "x")
 	require.EqualError(t, err, "A catalog with name [x] does not exist.")
 }
@@ -142,10 +141,10 @@ func TestAlterCatalog(t *testing.T) {
 	for _, dir := range []string{"", t.TempDir()} {
 		m, v := newManager(t)
 		if dir != "" {
-			m.Store = catalog.NewFileStore(dir)
+			m.Store = filestore.New(dir)
 		}
-		require.NoError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p", "password", "s"), false))
-		require.NoError(t, m.UseCatalog("x"))
+		require.NoError(t, m.CreateCatalog(ctx, descriptor("x", "type", "vault", "path", "p", "password", "s")))
+		require.NoError(t, m.UseCatalog(ctx, "x"))
 		before, err := m.Catalog(ctx, "x")
 		require.NoError(t, err)
 		alter := func(f func(d *catalog.Descriptor)) error {
@@ -157,7 +156,7 @@ func TestAlterCatalog(t *testing.T) {
 		require.Same(t, before, same, "a comment opens nothing")
 
 		require.NoError(t, alter(func(d *catalog.Descriptor) { d.Properties["path"] = "q"; delete(d.Properties, "password") }))
-		d, err := m.Descriptor("x")
+		d, err := m.Descriptor(ctx, "x")
 		require.NoError(t, err)
 		want := descriptor("x", "type", "vault", "path", "/abs/q")
 		want.Comment = "mine"
@@ -176,7 +175,7 @@ func TestAlterCatalog(t *testing.T) {
 		require.EqualError(t, alter(func(d *catalog.Descriptor) { delete(d.Properties, "path") }), "catalog type 'vault' needs the option 'path': where it is")
 		v.fail = errors.New("no route to it")
 		require.EqualError(t, alter(func(d *catalog.Descriptor) { d.Properties["path"] = "r" }), "no route to it")
-		d, err = m.Descriptor("x")
+		d, err = m.Descriptor(ctx, "x")
 		require.NoError(t, err)
 		require.Equal(t, want, d)
 		kept, err := m.Catalog(ctx, "x")
@@ -190,7 +189,7 @@ func TestAlterCatalog(t *testing.T) {
 func TestAlterRepairs(t *testing.T) {
 	dir := t.TempDir()
 	m, _ := stored(t, dir)
-	require.NoError(t, m.Store.Store(descriptor("x", "type", "vault")))
+	require.NoError(t, m.Store.Store(ctx, descriptor("x", "type", "vault")))
 	_, err := m.Catalog(ctx, "x")
 	require.Error(t, err)
 	require.NoError(t, m.AlterCatalog(ctx, "x", func(d catalog.Descriptor) catalog.Descriptor { d.Properties["path"] = "p"; return d }))

@@ -229,6 +229,9 @@ func (m *CatalogManager) RefOf(id connector.ObjectIdentifier) (Ref, error) {
 	if id.Temporary {
 		return Ref{TemporaryCatalog, temporaryProperties()}, nil
 	}
-	d, err := m.Descriptor(id.Catalog)
-	return d.Ref, err
+	d, ok := m.Known(id.Catalog) // who has bound the object has opened it
+	if !ok {
+		return Ref{}, m.unknownCatalog(id.Catalog, nil)
+	}
+	return d.Ref, nil
 }

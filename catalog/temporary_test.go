@@ -50,12 +50,12 @@ func TestTemporary(t *testing.T) {
 	require.Same(t, mine, got)
 
 	// Its catalog is nobody's.
-	require.Equal(t, []string{"default_catalog"}, m.ListCatalogs())
+	require.Equal(t, []string{"default_catalog"}, m.ListCatalogs(ctx))
 	for _, err := range []error{
-		m.UseCatalog(catalog.TemporaryCatalog), m.DropCatalog(catalog.TemporaryCatalog, false),
+		m.UseCatalog(ctx, catalog.TemporaryCatalog), m.DropCatalog(ctx, catalog.TemporaryCatalog),
 		m.AlterCatalog(ctx, catalog.TemporaryCatalog, func(d catalog.Descriptor) catalog.Descriptor { return d }),
 		func() error { _, err := m.Catalog(ctx, catalog.TemporaryCatalog); return err }(),
-		func() error { _, err := m.Descriptor(catalog.TemporaryCatalog); return err }(),
+		func() error { _, err := m.Descriptor(ctx, catalog.TemporaryCatalog); return err }(),
 		func() error {
 			_, _, err := m.Table(ctx, m.Identify([]string{catalog.TemporaryCatalog, "d", "t"}))
 			return err
@@ -63,7 +63,7 @@ func TestTemporary(t *testing.T) {
 	} {
 		require.EqualError(t, err, "A catalog with name [_sluice_temporary] does not exist.")
 	}
-	require.EqualError(t, m.CreateCatalog(ctx, descriptor("_SLUICE_x", "type", "generic_in_memory"), false),
+	require.EqualError(t, m.CreateCatalog(ctx, descriptor("_SLUICE_x", "type", "generic_in_memory")),
 		"The name _SLUICE_x is reserved: names that begin with _sluice cannot be created.")
 	for _, err := range []error{
 		cat.DropTable(ctx, path, ""), cat.RenameTable(ctx, path, "u"), cat.AlterTable(ctx, path, mine, mine, nil),

@@ -63,9 +63,9 @@ func newSession(t testing.TB) *session {
 	s := &session{manager: m, catalogs: []*fakeCatalog{rows.c}}
 	for _, name := range []string{"file", "leaky", "register"} {
 		d := catalog.Descriptor{Ref: catalog.Ref{Name: name, Properties: map[string]string{"type": name}}}
-		require.NoError(t, m.CreateCatalog(context.Background(), d, false))
+		require.NoError(t, m.CreateCatalog(context.Background(), d))
 	}
-	for _, name := range m.ListCatalogs() {
+	for _, name := range m.ListCatalogs(context.Background()) {
 		c, _ := m.Live(name)
 		s.catalogs = append(s.catalogs, c.(*fakeCatalog))
 	}

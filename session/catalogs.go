@@ -2,11 +2,13 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
 
 	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/catalog/filestore"
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/sqlparse"
 )
@@ -19,16 +21,14 @@ func (s *Session) createCatalog(ctx context.Context, st *sqlparse.CreateCatalog)
 	if st.Name.Name == "" {
 		return nil, refuse(st.Name.Span(), "A catalog needs a name")
 	}
-	if st.IfNotExists {
-		if _, err := s.catalogs.Descriptor(st.Name.Name); err == nil {
-			return &Result{Kind: Notice, Message: fmt.Sprintf("Catalog %s already exists.", st.Name.Name)}, nil
-		}
-	}
 	d := catalog.Descriptor{Ref: catalog.Ref{Name: st.Name.Name, Properties: properties}}
 	if st.Comment != nil {
 		d.Comment = st.Comment.Text
 	}
-	if err := s.catalogs.CreateCatalog(ctx, d, st.IfNotExists); err != nil {
+	switch err := s.catalogs.CreateCatalog(ctx, d); {
+	case st.IfNotExists && errors.Is(err, catalog.ErrCatalogAlreadyExist):
+		return &Result{Kind: Notice, Message: fmt.Sprintf("Catalog %s already exists.", d.Name)}, nil
+	case err != nil:
 		return nil, err
 	}
 	return &Result{Kind: OK}, nil
@@ -43,26 +43,30 @@ func (o *options) catalogStore() (catalog.CatalogStore, error) {
 	if dir == "" {
 		return nil, fmt.Errorf("option '%s': there is no home directory to keep catalogs in; name a directory", keyStorePath)
 	}
-	return catalog.NewFileStore(dir), nil
+	return filestore.New(dir), nil
 }
 
-func (s *Session) dropCatalog(st *sqlparse.DropCatalog) (*Result, error) {
-	if err := s.catalogs.DropCatalog(st.Name.Name, st.IfExists); err != nil {
+func (s *Session) dropCatalog(ctx context.Context, st *sqlparse.DropCatalog) (*Result, error) {
+	err := s.catalogs.DropCatalog(ctx, st.Name.Name)
+	if st.IfExists && errors.Is(err, catalog.ErrCatalogNotExist) {
+		err = nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	return &Result{Kind: OK}, nil
 }
 
-func (s *Session) useCatalog(st *sqlparse.UseCatalog) (*Result, error) {
-	if err := s.catalogs.UseCatalog(st.Name.Name); err != nil {
+func (s *Session) useCatalog(ctx context.Context, st *sqlparse.UseCatalog) (*Result, error) {
+	if err := s.catalogs.UseCatalog(ctx, st.Name.Name); err != nil {
 		return nil, err
 	}
 	return &Result{Kind: OK}, nil
 }
 
 // showCatalogs lists the catalogs and says where they are kept.
-func (s *Session) showCatalogs(st *sqlparse.ShowCatalogs) (*Result, error) {
-	names, err := s.catalogs.AllCatalogs()
+func (s *Session) showCatalogs(ctx context.Context, st *sqlparse.ShowCatalogs) (*Result, error) {
+	names, err := s.catalogs.AllCatalogs(ctx)
 	r := list("catalog name", filterLike(names, st.Like))
 	r.Message = s.catalogs.StoreWhere()
 	if err != nil {
@@ -85,7 +89,7 @@ func (s *Session) alterCatalog(ctx context.Context, st *sqlparse.AlterCatalog) (
 			return nil, refuse(key.Span(), "ALTER CATALOG RESET does not support changing 'type'")
 		}
 	}
-	d, err := s.catalogs.Descriptor(st.Name.Name)
+	d, err := s.catalogs.Descriptor(ctx, st.Name.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -115,8 +119,8 @@ func (s *Session) alterCatalog(ctx context.Context, st *sqlparse.AlterCatalog) (
 
 // describeCatalog gives a catalog's name, type and comment, and with EXTENDED its other options. Only
 // values of options that are declared public are printed.
-func (s *Session) describeCatalog(st *sqlparse.DescribeCatalog) (*Result, error) {
-	d, err := s.catalogs.Descriptor(st.Name.Name)
+func (s *Session) describeCatalog(ctx context.Context, st *sqlparse.DescribeCatalog) (*Result, error) {
+	d, err := s.catalogs.Descriptor(ctx, st.Name.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -137,8 +141,8 @@ func (s *Session) describeCatalog(st *sqlparse.DescribeCatalog) (*Result, error)
 
 // showCreateCatalog prints the statement in Flink 2's form. Only values of options that are declared
 // public are printed.
-func (s *Session) showCreateCatalog(st *sqlparse.ShowCreateCatalog) (*Result, error) {
-	d, err := s.catalogs.Descriptor(st.Name.Name)
+func (s *Session) showCreateCatalog(ctx context.Context, st *sqlparse.ShowCreateCatalog) (*Result, error) {
+	d, err := s.catalogs.Descriptor(ctx, st.Name.Name)
 	if err != nil {
 		return nil, err
 	}

@@ -132,7 +132,15 @@ var errClosed = errors.New("the catalog is not open")
 
 // catalogNames returns the names of the catalogs.
 func (s *Session) catalogNames(ctx context.Context) []string {
-	return named(ctx, &s.names, "catalogs", func(context.Context) ([]string, error) { return s.catalogs.ListCatalogs(), nil })
+	return named(ctx, &s.names, "catalogs", func(ctx context.Context) ([]string, error) { return s.catalogs.ListCatalogs(ctx), nil })
+}
+
+// catalogProperties returns what a catalog was created with, by which its type is known.
+func (s *Session) catalogProperties(ctx context.Context, name string) map[string]string {
+	return named(ctx, &s.names, nameKey("catalog", name), func(ctx context.Context) (map[string]string, error) {
+		d, err := s.catalogs.Descriptor(ctx, name)
+		return d.Properties, err
+	})
 }
 
 // databaseNames returns the names of an open catalog's databases.

@@ -219,9 +219,7 @@ func (c *completing) declared(given map[string]string) []connector.Option {
 			}
 			if word(0) == "ALTER" {
 				if path, _ := c.nameAt(i+1, len(c.toks)); len(path) == 1 {
-					if d, err := c.s.catalogs.Descriptor(path[0]); err == nil {
-						given = d.Properties
-					}
+					given = c.s.catalogProperties(c.ctx, path[0])
 				}
 			}
 			list := catalogOptions(r, given)

@@ -81,23 +81,23 @@ func families() []family {
 		}},
 		{"CREATE CATALOG c WITH ('type' = …)", "open a catalog; ALTER CATALOG, DROP CATALOG", []statement{
 			{form: "CREATE CATALOG", run: on((*Session).createCatalog)}, {form: "ALTER CATALOG", run: on((*Session).alterCatalog)},
-			{form: "DROP CATALOG", run: quick((*Session).dropCatalog)},
+			{form: "DROP CATALOG", run: on((*Session).dropCatalog)},
 		}},
 		{"CREATE DATABASE d", "make a database; ALTER DATABASE, DROP DATABASE", []statement{
 			{form: "CREATE DATABASE", run: on((*Session).createDatabase)}, {form: "ALTER DATABASE", run: on((*Session).alterDatabase)},
 			{form: "DROP DATABASE", run: on((*Session).dropDatabase)},
 		}},
 		{"USE CATALOG c / USE d", "make a catalog or database the current one", []statement{
-			{form: "USE CATALOG", run: quick((*Session).useCatalog)}, {form: "USE", run: on((*Session).useDatabase)},
+			{form: "USE CATALOG", run: on((*Session).useCatalog)}, {form: "USE", run: on((*Session).useDatabase)},
 		}},
 		{"SHOW CATALOGS / DATABASES / TABLES", "list them; VIEWS, FUNCTIONS, MODULES; LIKE 'a%' picks", []statement{
-			{form: "SHOW CATALOGS", run: quick((*Session).showCatalogs)}, {form: "SHOW DATABASES", run: on((*Session).showDatabases)},
+			{form: "SHOW CATALOGS", run: on((*Session).showCatalogs)}, {form: "SHOW DATABASES", run: on((*Session).showDatabases)},
 			{form: "SHOW TABLES", run: on((*Session).showTables)}, {form: "SHOW VIEWS", run: on((*Session).showViews)},
 			{form: "SHOW FUNCTIONS", run: on((*Session).showFunctions)}, {form: "SHOW MODULES", run: quick((*Session).showModules)},
 		}},
 		{"SHOW CREATE TABLE t / VIEW v", "show the statement that makes it again; CATALOG c too", []statement{
 			{form: "SHOW CREATE TABLE", run: on((*Session).showCreateTable)}, {form: "SHOW CREATE VIEW", run: on((*Session).showCreateView)},
-			{form: "SHOW CREATE CATALOG", run: quick((*Session).showCreateCatalog)},
+			{form: "SHOW CREATE CATALOG", run: on((*Session).showCreateCatalog)},
 		}},
 		{"SHOW CURRENT CATALOG / DATABASE", "show where names are looked up", []statement{
 			{form: "SHOW CURRENT CATALOG", run: quick(func(s *Session, _ *sqlparse.ShowCurrentCatalog) (*Result, error) {
@@ -112,7 +112,7 @@ func families() []family {
 		}},
 		{"DESCRIBE t", "show its columns; CATALOG c, DATABASE d, FUNCTION f", []statement{
 			{form: "DESCRIBE", run: on((*Session).describe)},
-			{form: "DESCRIBE CATALOG", run: quick((*Session).describeCatalog)}, {form: "DESCRIBE DATABASE", run: on((*Session).describeDatabase)},
+			{form: "DESCRIBE CATALOG", run: on((*Session).describeCatalog)}, {form: "DESCRIBE DATABASE", run: on((*Session).describeDatabase)},
 			{form: "DESCRIBE FUNCTION", run: quick((*Session).describeFunction)},
 		}},
 		{"SHOW JOBS / DESCRIBE JOB 'id'", "list the jobs of this process; STOP JOB 'id' ends one", []statement{

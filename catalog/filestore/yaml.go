@@ -1,4 +1,4 @@
-package catalog
+package filestore
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/sluice-sql/sluice/catalog"
 )
 
 // The files of the catalog store are YAML of one kind: a map of texts at the left margin.
@@ -25,7 +27,7 @@ import (
 const commentMark = "# comment: "
 
 // printProperties returns the file of a catalog.
-func printProperties(d Descriptor) (string, error) {
+func printProperties(d catalog.Descriptor) (string, error) {
 	var b strings.Builder
 	put := func(name, key, value string) error {
 		if !utf8.ValidString(key) || !utf8.ValidString(value) {
@@ -143,7 +145,7 @@ type yamlReader struct {
 }
 
 func (p *yamlReader) fault(format string, args ...any) error {
-	return &StoreError{File: p.file, Line: p.line, Msg: fmt.Sprintf(format, args...)}
+	return &Error{File: p.file, Line: p.line, Msg: fmt.Sprintf(format, args...)}
 }
 
 func (p *yamlReader) skipLine() {

@@ -1,13 +1,16 @@
-package catalog
+package filestore
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"sort"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -15,21 +18,22 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
 )
 
 const (
 	storeSuffix  = ".yaml"
 	storeMaxFile = 1 << 20
-	// storeTemp begins the directories that hold a file while it is written. Flink lists every file as a
-	// catalog, and no directory.
-	storeTemp = ".sluice-"
+	// storeTemp begins the directories that hold a file while it is written, before the digits of
+	// os.MkdirTemp. Flink lists every file as a catalog, and no directory.
+	storeTemp = ".sluice-catalog-"
 	// storeWait is how long a change waits for that of another process.
 	storeWait = 10 * time.Second
 )
 
-// StoreError is a fault of a file of a catalog store. Line is 0 when it is the whole file's.
-type StoreError struct {
+// Error is a fault of a file of a catalog store. Line is 0 when it is the whole file's.
+type Error struct {
 	File string
 	Line int
 	Msg  string
@@ -37,7 +41,7 @@ type StoreError struct {
 }
 
 // Error names the file and the line.
-func (e *StoreError) Error() string {
+func (e *Error) Error() string {
 	if e.Line > 0 {
 		return fmt.Sprintf("catalog store file %s, line %d: %s", e.File, e.Line, e.Msg)
 	}
@@ -45,12 +49,12 @@ func (e *StoreError) Error() string {
 }
 
 // Unwrap returns the cause.
-func (e *StoreError) Unwrap() error { return e.Err }
+func (e *Error) Unwrap() error { return e.Err }
 
-// fileStore is the catalog store of kind file.
-type fileStore struct{ dir string }
+// Store is the catalog store of kind file.
+type Store struct{ dir string }
 
-// NewFileStore returns the store of a directory: a file <catalog>.yaml for each catalog, as Flink's file
+// New returns the store of a directory: a file <catalog>.yaml for each catalog, as Flink's file
 // catalog store has them (yaml.go), so that either program reads the other's. A catalog's comment, which
 // Flink does not keep, stands in a comment of the file. Characters of a name that a file's name should not
 // have are written %XX.
@@ -60,12 +64,12 @@ type fileStore struct{ dir string }
 //
 // A file is written aside, synced and put in place by one rename, under a lock (flock) of the directory.
 // Processes that use the store at once see it before or after a change, and two changes follow each other.
-func NewFileStore(dir string) CatalogStore { return &fileStore{dir} }
+func New(dir string) *Store { return &Store{dir} }
 
 // Where names the directory.
-func (s *fileStore) Where() string { return "Catalogs are kept in " + s.dir + "." }
+func (s *Store) Where() string { return "Catalogs are kept in " + s.dir + "." }
 
-func (s *fileStore) fail(err error) error {
+func (s *Store) fail(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError
 	cause := err
@@ -75,11 +79,11 @@ func (s *fileStore) fail(err error) error {
 	case errors.As(err, &link):
 		cause = link.Err
 	}
-	return &StoreError{File: s.dir, Msg: cause.Error(), Err: err}
+	return &Error{File: s.dir, Msg: cause.Error(), Err: err}
 }
 
 // lock makes the directory if need be, and takes its lock.
-func (s *fileStore) lock() (release func() error, err error) {
+func (s *Store) lock(ctx context.Context) (release func() error, err error) {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return nil, s.fail(err)
 	}
@@ -87,36 +91,55 @@ func (s *fileStore) lock() (release func() error, err error) {
 	if err != nil {
 		return nil, s.fail(err)
 	}
-	for deadline := time.Now().Add(storeWait); ; time.Sleep(5 * time.Millisecond) {
+	wait, cancel := context.WithTimeout(ctx, storeWait)
+	defer cancel()
+	for {
 		err = unix.Flock(int(d.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil {
-			s.sweep()
+		switch {
+		case err == nil:
 			return d.Close, nil
-		}
-		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) || time.Now().After(deadline) {
-			if errors.Is(err, unix.EWOULDBLOCK) {
-				err = fmt.Errorf("another process has had it locked for %s", storeWait)
-			}
+		case !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR):
 			return nil, errors.Join(s.fail(err), d.Close())
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-wait.Done():
+			if ctx.Err() != nil {
+				return nil, errors.Join(context.Cause(ctx), d.Close())
+			}
+			return nil, errors.Join(s.fail(fmt.Errorf("another process has had it locked for %s", storeWait)), d.Close())
 		}
 	}
 }
 
 // sweep removes what writers that died have left; the lock says that they are dead.
-func (s *fileStore) sweep() {
+func (s *Store) sweep() {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
 		return // whoever lists is told
 	}
 	for _, e := range entries {
-		if e.IsDir() && strings.HasPrefix(e.Name(), storeTemp) {
+		if e.IsDir() && isTemp(e.Name()) {
 			_ = os.RemoveAll(filepath.Join(s.dir, e.Name())) // the next one tries again
 		}
 	}
 }
 
+// isTemp reports whether a name is exactly one that os.MkdirTemp makes of storeTemp.
+func isTemp(name string) bool {
+	digits, ok := strings.CutPrefix(name, storeTemp)
+	if !ok || digits == "" || len(digits) > 10 {
+		return false
+	}
+	_, err := strconv.ParseUint(digits, 10, 32)
+	return err == nil
+}
+
 // files returns the file of each catalog that is kept.
-func (s *fileStore) files() (map[string]string, error) {
+func (s *Store) files(ctx context.Context) (map[string]string, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	st, err := os.Stat(s.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -150,43 +173,38 @@ func (s *fileStore) files() (map[string]string, error) {
 }
 
 // List returns the names, sorted.
-func (s *fileStore) List() ([]string, error) {
-	files, err := s.files()
+func (s *Store) List(ctx context.Context) ([]string, error) {
+	files, err := s.files(ctx)
 	if err != nil {
 		return nil, err
 	}
-	names := make([]string, 0, len(files))
-	for n := range files {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	return names, nil
+	return slices.Sorted(maps.Keys(files)), nil
 }
 
 // Get reads a catalog's file.
-func (s *fileStore) Get(name string) (Descriptor, bool, error) {
-	files, err := s.files()
+func (s *Store) Get(ctx context.Context, name string) (catalog.Descriptor, bool, error) {
+	files, err := s.files(ctx)
 	if err != nil {
-		return Descriptor{}, false, err
+		return catalog.Descriptor{}, false, err
 	}
 	return s.get(files, name)
 }
 
-func (s *fileStore) get(files map[string]string, name string) (Descriptor, bool, error) {
+func (s *Store) get(files map[string]string, name string) (catalog.Descriptor, bool, error) {
 	file, ok := files[name]
 	if !ok {
-		return Descriptor{}, false, nil
+		return catalog.Descriptor{}, false, nil
 	}
 	path := filepath.Join(s.dir, file)
 	text, err := readStored(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // removed meanwhile
-		return Descriptor{}, false, nil
+		return catalog.Descriptor{}, false, nil
 	case err != nil:
-		return Descriptor{}, false, &StoreError{File: path, Msg: err.Error(), Err: err}
+		return catalog.Descriptor{}, false, &Error{File: path, Msg: err.Error(), Err: err}
 	}
 	properties, comment, err := parseProperties(path, text)
-	return Descriptor{Ref: Ref{Name: name, Properties: properties}, Comment: comment}, err == nil, err
+	return catalog.Descriptor{Ref: catalog.Ref{Name: name, Properties: properties}, Comment: comment}, err == nil, err
 }
 
 // readStored reads a regular file of bounded size.
@@ -213,44 +231,44 @@ func readStored(path string) (string, error) {
 }
 
 // Store writes a new catalog's file.
-func (s *fileStore) Store(d Descriptor) (err error) {
-	return s.change(func(files map[string]string) error {
+func (s *Store) Store(ctx context.Context, d catalog.Descriptor) (err error) {
+	return s.change(ctx, func(files map[string]string) error {
 		if _, taken := files[d.Name]; taken {
-			return ErrCatalogAlreadyExist
+			return catalog.ErrCatalogAlreadyExist
 		}
 		file, err := s.fileName(d.Name)
 		if err != nil {
 			return err
 		}
-		return s.write(file, d, unix.RENAME_NOREPLACE)
+		return s.write(file, d, false)
 	})
 }
 
 // Replace writes a catalog's file anew.
-func (s *fileStore) Replace(old, new Descriptor) error {
-	return s.change(func(files map[string]string) error {
+func (s *Store) Replace(ctx context.Context, old, next catalog.Descriptor) error {
+	return s.change(ctx, func(files map[string]string) error {
 		kept, ok, err := s.get(files, old.Name)
 		switch {
 		case err != nil:
 			return err
 		case !ok:
-			return ErrCatalogNotExist
-		case !sameDescriptor(kept, old):
-			return ErrCatalogChanged
+			return catalog.ErrCatalogNotExist
+		case !kept.Equal(old):
+			return catalog.ErrCatalogChanged
 		}
-		return s.write(files[old.Name], new, 0)
+		return s.write(files[old.Name], next, true)
 	})
 }
 
 // Remove removes a catalog's file, whatever is in it.
-func (s *fileStore) Remove(name string) error {
+func (s *Store) Remove(ctx context.Context, name string) error {
 	if _, err := os.Stat(s.dir); errors.Is(err, fs.ErrNotExist) {
-		return ErrCatalogNotExist
+		return catalog.ErrCatalogNotExist
 	}
-	return s.change(func(files map[string]string) error {
+	return s.change(ctx, func(files map[string]string) error {
 		file, ok := files[name]
 		if !ok {
-			return ErrCatalogNotExist
+			return catalog.ErrCatalogNotExist
 		}
 		if err := os.Remove(filepath.Join(s.dir, file)); err != nil {
 			return s.fail(err)
@@ -260,23 +278,24 @@ func (s *fileStore) Remove(name string) error {
 }
 
 // change runs f under the lock.
-func (s *fileStore) change(f func(files map[string]string) error) error {
-	release, err := s.lock()
+func (s *Store) change(ctx context.Context, f func(files map[string]string) error) error {
+	release, err := s.lock(ctx)
 	if err != nil {
 		return err
 	}
-	files, err := s.files()
+	files, err := s.files(ctx)
 	if err == nil {
+		s.sweep()
 		err = f(files)
 	}
 	return errors.Join(err, release())
 }
 
-// write makes a file aside and puts it in place; flags are renameat2's.
-func (s *fileStore) write(file string, d Descriptor, flags uint) error {
+// write makes a file aside and puts it in place, over the one that may be there only if that is wanted.
+func (s *Store) write(file string, d catalog.Descriptor, over bool) error {
 	text, err := printProperties(d)
 	if err != nil {
-		return &StoreError{File: filepath.Join(s.dir, file), Msg: err.Error()}
+		return &Error{File: filepath.Join(s.dir, file), Msg: err.Error()}
 	}
 	aside, err := os.MkdirTemp(s.dir, storeTemp)
 	if err != nil {
@@ -295,29 +314,22 @@ func (s *fileStore) write(file string, d Descriptor, flags uint) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return s.fail(err)
 	}
-	err = put(path, filepath.Join(s.dir, file), flags)
+	to := filepath.Join(s.dir, file)
+	if over {
+		err = os.Rename(path, to)
+	} else if err = renameNew(path, to); errors.Is(err, errors.ErrUnsupported) || errors.Is(err, unix.EINVAL) {
+		err = os.Link(path, to) // spares an existing file as well; the directory goes with the first name
+	}
 	switch {
 	case errors.Is(err, fs.ErrExist):
-		return ErrCatalogAlreadyExist // a name that this file system does not tell from another
+		return catalog.ErrCatalogAlreadyExist // a name that this file system does not tell from another
 	case err != nil:
 		return s.fail(err)
 	}
 	return s.sync()
 }
 
-// put renames a file. Where the file system knows no rename that spares an existing file, a link does it.
-func put(from, to string, flags uint) error {
-	if flags == 0 {
-		return os.Rename(from, to)
-	}
-	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, flags)
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) {
-		return os.Link(from, to)
-	}
-	return err
-}
-
-func (s *fileStore) sync() error {
+func (s *Store) sync() error {
 	d, err := os.Open(s.dir)
 	if err != nil {
 		return s.fail(err)
@@ -329,15 +341,15 @@ func (s *fileStore) sync() error {
 }
 
 // fileName returns the file of a new catalog.
-func (s *fileStore) fileName(name string) (string, error) {
+func (s *Store) fileName(name string) (string, error) {
 	file := encodeName(name)
 	switch {
 	case name == "":
 		return "", errors.New("a catalog needs a name")
 	case !utf8.ValidString(name):
-		return "", &StoreError{File: s.dir, Msg: fmt.Sprintf("the name %q is not valid UTF-8", name)}
+		return "", &Error{File: s.dir, Msg: fmt.Sprintf("the name %q is not valid UTF-8", name)}
 	case len(file) > 200:
-		return "", &StoreError{File: s.dir, Msg: fmt.Sprintf("the name of catalog %s is too long for a file's name", name)}
+		return "", &Error{File: s.dir, Msg: fmt.Sprintf("the name of catalog %s is too long for a file's name", name)}
 	}
 	return file + storeSuffix, nil
 }
