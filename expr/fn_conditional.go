@@ -102,7 +102,11 @@ func conditionalFunctions() []Function {
 				}
 				return []types.Type{first, second}, first.AsNullable(), nil
 			},
-			Kernel: nullifKernel,
+			Kernel: nullifKernel, Fallible: true,
+			MayFail: func(c *Call) bool {
+				s, t, err := comparable(c.Args[0], c.Args[1])
+				return err != nil || castMayFail(c.Args[0].Type(), s) || castMayFail(c.Args[1].Type(), t)
+			},
 		},
 		extreme("GREATEST", "The greatest value, NaN above all other numbers; NULL when one is NULL.", "GREATEST(3, 9, 4)", "9", opGT),
 		extreme("LEAST", "The least value, NaN above all other numbers; NULL when one is NULL.", "LEAST('pear', 'apple')", "apple", opLT),

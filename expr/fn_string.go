@@ -49,10 +49,20 @@ func stringFunctions() []Function {
 		return Function{
 			Name: name, Group: "string", Syntax: name + "(string, part)", Doc: doc, Example: example, Result: result, Min: 2, Max: 2,
 			Bind: func(args []Expr) ([]types.Type, types.Type, error) {
-				if s, t := args[0].Type(), args[1].Type(); s.IsString() && t.IsBinary() || s.IsBinary() && t.IsString() {
+				s, t := args[0].Type(), args[1].Type()
+				if s.Kind == types.Null {
+					s = types.String()
+					if t.IsBinary() {
+						s = t
+					}
+				}
+				if t.Kind == types.Null {
+					t = s
+				}
+				if !(s.IsString() && t.IsString() || s.IsBinary() && t.IsBinary()) {
 					return nil, s, errMismatch
 				}
-				return takes(returns(types.Of(types.Boolean)), textOrBytes)(args)
+				return []types.Type{s, t}, types.Of(types.Boolean), nil
 			},
 			Kernel: boolOf(func(a []Arg, i int) (bool, error) { return has(a[0].text(i), a[1].text(i)), nil }),
 		}

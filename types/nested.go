@@ -146,8 +146,6 @@ func (t Type) validateNested(depth int) error {
 			return fmt.Errorf("the part of a %s has no name", kindName(t.Kind))
 		case t.Kind == Row && names[f.Name]:
 			return fmt.Errorf("a ROW with two fields named '%s'", f.Name)
-		case f.Type.Kind == Null && t.Kind != Row && t.Kind != Array && t.Kind != Map:
-			return fmt.Errorf("the element of a %s has no type", kindName(t.Kind))
 		}
 		names[f.Name] = true
 		if f.Type.IsNested() {
