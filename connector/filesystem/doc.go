@@ -14,6 +14,6 @@
 // its name by one rename, and made durable by syncing the directory. A directory that does not exist is made
 // aside with the file in it, and appears by that rename, too. The job holds a lock (flock) of the hidden file or
 // directory as long as it lives; what a job that died left behind is removed by the next use of the directory,
-// which gets that lock.
+// or the next INSERT into one below it, which gets that lock.
 // CREATE TABLE AS is the same into a directory that has no data, and looks again at that when it publishes.
 package filesystem

@@ -76,7 +76,9 @@ func pathHelp(path string) string {
 
 // stranger adds to an error of reading one file of a directory that the file's name is not one of the format.
 func stranger(err error, dir, extension string, f file) error {
-	var content interface{ Place() (line, character int64) }
+	var content interface {
+		Place() (line, character int64)
+	}
 	if f.path == dir || f.isNamed(extension) || !errors.As(err, &content) {
 		return err
 	}
@@ -135,14 +137,18 @@ func listDir(files []file, dir string, above []fs.FileInfo) ([]file, error) {
 	return files, nil
 }
 
-// compressed reports whether a file's name says that its bytes are compressed.
-func (f file) compressed() bool {
-	switch strings.ToLower(filepath.Ext(f.path)) {
+// compression is how a file is compressed, by the end of its name; "" for one that is not. What cannot be read
+// is known, too, so that its bytes are not taken for rows.
+func compression(path string) string {
+	switch ext := strings.ToLower(filepath.Ext(path)); ext {
 	case ".gz", ".gzip", ".bz2", ".deflate", ".zst", ".zstd", ".xz", ".lz4", ".snappy":
-		return true
+		return ext
 	}
-	return false
+	return ""
 }
+
+// compressed reports whether a file's name says that its bytes are compressed.
+func (f file) compressed() bool { return compression(f.path) != "" }
 
 // openAt opens the file for reading at any place. It has to be the one that was listed, and not shorter.
 func (f file) openAt() (*os.File, error) {
@@ -214,15 +220,16 @@ func (f file) open() (io.ReadCloser, error) {
 }
 
 func decompress(path string, r io.Reader) (io.Reader, error) {
-	switch ext := strings.ToLower(filepath.Ext(path)); ext {
+	switch ext := compression(path); ext {
+	case "":
+		return r, nil
 	case ".gz", ".gzip":
 		return gzip.NewReader(bufio.NewReaderSize(r, 64<<10))
 	case ".bz2":
 		return bzip2.NewReader(bufio.NewReaderSize(r, 64<<10)), nil
 	case ".deflate":
 		return zlib.NewReader(bufio.NewReaderSize(r, 64<<10))
-	case ".zst", ".zstd", ".xz", ".lz4", ".snappy":
+	default:
 		return nil, fmt.Errorf("files compressed as %s cannot be read; decompress it, or use .gz", ext)
 	}
-	return r, nil
 }

@@ -71,11 +71,11 @@ func stage(path string, job connector.JobID, name string, fresh bool) (_ *stagin
 		}
 	}
 	s.prefix = filepath.Join(s.anchor, mark+job.String())
-	make := func() (*os.File, error) {
+	create := func() (*os.File, error) {
 		return os.OpenFile(s.staged(), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	}
 	if len(s.missing) == 0 {
-		s.file, err = locked(make)
+		s.file, err = locked(create)
 		return s, err
 	}
 	s.tree, err = locked(func() (*os.File, error) {
@@ -86,7 +86,7 @@ func stage(path string, job connector.JobID, name string, fresh bool) (_ *stagin
 	})
 	if err == nil {
 		if err = os.MkdirAll(filepath.Dir(s.staged()), 0o777); err == nil {
-			s.file, err = make()
+			s.file, err = create()
 		}
 		if err != nil {
 			err = errors.Join(err, s.remove())
@@ -97,13 +97,16 @@ func stage(path string, job connector.JobID, name string, fresh bool) (_ *stagin
 
 // locked makes something and locks it, anew when a sweeper took it for a dead job's before that. Nobody else
 // gives it this name, so that one that is there, or gone again, is a sweeper's doing.
-func locked(make func() (*os.File, error)) (*os.File, error) {
+func locked(create func() (*os.File, error)) (*os.File, error) {
 	for tries := 0; ; tries++ {
-		f, err := make()
+		f, err := create()
 		if err == nil {
 			mine, err := lock(f)
 			if mine {
 				return f, nil
+			}
+			if err != nil { // no locks are to be had there: nobody could tell what is left from a live job's
+				err = errors.Join(err, os.Remove(f.Name()))
 			}
 			if err = errors.Join(err, f.Close()); err != nil {
 				return nil, err
@@ -200,11 +203,11 @@ func (s *staging) seal(empty bool) error {
 func (s *staging) publish() (out connector.Outcome, err error) {
 	if len(s.missing) > 0 {
 		to := filepath.Join(s.anchor, s.missing[0])
-		err := unix.Renameat2(unix.AT_FDCWD, s.treePath(), unix.AT_FDCWD, to, unix.RENAME_NOREPLACE)
+		err := renameNew(s.treePath(), to)
 		switch {
-		case err == nil:
+		case err == nil || renamed(s.tree, to):
 			return durable(s.anchor)
-		case errors.Is(err, unix.EEXIST), errors.Is(err, unix.EINVAL), errors.Is(err, unix.ENOSYS):
+		case errors.Is(err, fs.ErrExist), errors.Is(err, unix.EINVAL), errors.Is(err, errors.ErrUnsupported):
 			// A rival has made it meanwhile, or the file system has no such rename: the directories are made
 			// one by one, and the file comes in as into any directory.
 			made, err := s.makeMissing()
@@ -219,7 +222,7 @@ func (s *staging) publish() (out connector.Outcome, err error) {
 				return connector.NotDone, err
 			}
 		default:
-			return connector.NotDone, &os.LinkError{Op: "rename", Old: s.treePath(), New: to, Err: err}
+			return unmoved(s.treePath(), &os.LinkError{Op: "rename", Old: s.treePath(), New: to, Err: err})
 		}
 	}
 	to := s.target()
@@ -238,18 +241,24 @@ func (s *staging) publish() (out connector.Outcome, err error) {
 	if s.file == nil {
 		return connector.Done, nil
 	}
-	if err := os.Rename(s.staged(), to); err != nil && !s.renamed(to) {
-		if _, there := os.Lstat(s.staged()); there != nil && !errors.Is(there, fs.ErrNotExist) {
-			return connector.Unknown, err
-		}
-		return connector.NotDone, err
+	if err := os.Rename(s.staged(), to); err != nil && !renamed(s.file, to) {
+		return unmoved(s.staged(), err)
 	}
 	return durable(filepath.Dir(to))
 }
 
-// renamed reports whether the file is at its target although the rename said otherwise.
-func (s *staging) renamed(to string) bool {
-	mine, err1 := s.file.Stat()
+// unmoved is the outcome of a rename that failed, and whose target is not there: not known where the disk does
+// not say whether the thing is still what it was.
+func unmoved(from string, err error) (connector.Outcome, error) {
+	if _, there := os.Lstat(from); there != nil && !errors.Is(there, fs.ErrNotExist) {
+		return connector.Unknown, err
+	}
+	return connector.NotDone, err
+}
+
+// renamed reports whether an open file or directory is at its target although the rename said otherwise.
+func renamed(f *os.File, to string) bool {
+	mine, err1 := f.Stat()
 	there, err2 := os.Lstat(to)
 	return err1 == nil && err2 == nil && os.SameFile(mine, there)
 }
@@ -332,10 +341,28 @@ func sweep(path string) {
 	}
 }
 
+// sweepForWriting removes that and what was left in the directories above: a job makes a tree in the nearest
+// that exists, and others exist by now. A read, of which there are many, does not look so far.
+func sweepForWriting(path string) {
+	dir, _, err := anchorOf(path)
+	if err != nil {
+		return
+	}
+	for above := filepath.Dir(dir); above != dir; dir, above = above, filepath.Dir(above) {
+		sweepDir(dir)
+	}
+	sweepDir(dir)
+}
+
 // sweepDir removes what jobs that died left in a directory: files and trees whose lock is free. What cannot be
 // removed, as in a directory that is read-only, stays for another time: it is invisible.
 func sweepDir(dir string) {
-	entries, err := os.ReadDir(dir)
+	d, err := os.Open(dir)
+	if err != nil {
+		return
+	}
+	entries, err := d.ReadDir(-1) // not sorted
+	_ = d.Close()
 	if err != nil {
 		return
 	}

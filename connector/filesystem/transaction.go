@@ -90,7 +90,7 @@ func (t *transaction) Begin(ctx context.Context, job connector.JobID) error {
 		t.err = context.Cause(ctx)
 		return t.err
 	}
-	t.t.sweeping.Do(func() { sweep(t.t.path) })
+	t.t.sweeping.Do(func() { sweepForWriting(t.t.path) })
 	of := job
 	if id := connector.ScopeOf(ctx).Job.ID; id.SameJob(job) { // one of several transactions of a streaming job
 		of = id

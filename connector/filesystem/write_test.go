@@ -324,6 +324,59 @@ func TestKilled(t *testing.T) {
 	}
 }
 
+// What a killed job left beside a directory that another has made since goes with the next INSERT below.
+func TestKilledAbove(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	dir := t.TempDir()
+	c := exec.Command(self)
+	c.Env = append(os.Environ(), leave+"=sealed="+dir+"/a/b/c")
+	require.EqualError(t, c.Run(), "signal: killed")
+	live, err := stage(dir+"/a/b/d", connector.JobID{2}, "x.csv", false) // waits for its commit
+	require.NoError(t, err)
+	require.NoError(t, os.MkdirAll(dir+"/a/b/c", 0o755))
+	tx := begin(t, open(t, def(t, columnsNS, dir+"/a/b/c")), 1)
+	require.Empty(t, slices.DeleteFunc(names(t, dir), func(n string) bool { return !strings.HasPrefix(n, mark+"aa") }))
+	require.DirExists(t, live.treePath())
+	commit(t, tx, 0)
+	require.NoError(t, live.remove())
+}
+
+// A rename that was done although the disk said otherwise, as over a network that lost the answer, is a commit.
+func TestRenameWhoseAnswerIsLost(t *testing.T) {
+	for _, sub := range []string{"", "/a/b"} {
+		for _, n := range []int{0, 3} {
+			dir := t.TempDir()
+			tb := open(t, def(t, columnsNS, dir+sub))
+			tx := begin(t, tb, 1)
+			put(t, tx, batchNS(t, 0, n))
+			_, err := tx.Seal(ctx)
+			require.NoError(t, err)
+			switch {
+			case sub != "":
+				require.NoError(t, os.Rename(tx.staging.treePath(), dir+"/a"))
+			case n > 0:
+				require.NoError(t, os.Rename(tx.staging.staged(), tx.staging.target()))
+			}
+			out, err := tx.Commit(ctx)
+			require.NoError(t, err)
+			require.Equal(t, connector.Done, out)
+			require.Equal(t, n, strings.Count(read(t, tb), "\n"))
+		}
+	}
+}
+
+// Where there are no locks nothing is begun, and nothing is left.
+func TestNoLocks(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	_, err := locked(func() (*os.File, error) {
+		f, err := os.Create(path)
+		return f, errors.Join(err, f.Close()) // what is closed cannot be locked
+	})
+	require.ErrorContains(t, err, "lock "+path)
+	require.NoFileExists(t, path)
+}
+
 // The file is on disk before it has its name, and the directory before success is reported.
 func TestDurable(t *testing.T) {
 	strace, err := exec.LookPath("strace")
