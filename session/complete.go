@@ -384,7 +384,19 @@ func (c *completing) topics() {
 	for _, o := range Options() {
 		topic(o.Key, o.Doc)
 	}
-	for _, word := range []string{"FUNCTIONS", "OPTIONS", "STATEMENTS"} {
+	for _, t := range dataTypes() {
+		topic(c.cased(t.names[0], 1), t.doc)
+	}
+	for _, d := range c.s.declarers() {
+		topic(d.name, d.kind)
+		for _, o := range d.options {
+			topic(strings.TrimSuffix(o.Key, "."), o.Doc)
+		}
+	}
+	for _, cl := range clauses() {
+		topic(c.cased(cl.names[0], 1), cl.doc)
+	}
+	for _, word := range []string{"FUNCTIONS", "OPTIONS", "STATEMENTS", "TYPES", "CONNECTORS", "FORMATS", "CATALOG TYPES"} {
 		topic(c.cased(word, 1), "")
 	}
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/sluice-sql/sluice/sqlparse"
 )
 
-// help answers HELP and HELP topic. A topic is a statement or the words it begins with, a function, an
-// option or the part of its key before a dot; FUNCTIONS, OPTIONS and STATEMENTS list what there is.
+// help answers HELP and HELP topic. A topic is a statement or the words it begins with, a function, a data
+// type, a connector, a format or a catalog type, an option or the part of its key before a dot; FUNCTIONS,
+// OPTIONS, STATEMENTS, TYPES, CONNECTORS, FORMATS and CATALOG TYPES list what there is.
 func (s *Session) help(st *sqlparse.Help) (*Result, error) {
 	topic := strings.Trim(st.Topic, "'\"`")
 	if topic == "" {
@@ -28,6 +29,8 @@ func (s *Session) help(st *sqlparse.Help) (*Result, error) {
 		parts = []string{s.helpOptions("")}
 	case "STATEMENTS", "STATEMENT":
 		parts = []string{helpStatements(sqlparse.Forms())}
+	case "TYPES", "DATA TYPES", "DATA TYPE":
+		parts = []string{helpTypes()}
 	default:
 		parts = s.helpOn(topic, words)
 	}
@@ -46,10 +49,40 @@ func (s *Session) helpOn(topic string, words []string) []string {
 	if f, ok := findFunction(strings.TrimSuffix(strings.Join(words, " "), "()")); ok {
 		parts = append(parts, helpFunction(f))
 	}
+	if c, ok := findClause(strings.Join(words, " ")); ok {
+		parts = append(parts, c.help())
+	}
+	for _, t := range findTypes(strings.Join(words, " ")) {
+		parts = append(parts, t.help())
+	}
+	parts = append(parts, s.helpDeclared(strings.Join(strings.Fields(topic), " "))...)
 	if text := s.helpOptions(topic); text != "" {
 		parts = append(parts, text)
 	}
+	if len(parts) == 0 {
+		if forms := formsWith(words); len(forms) > 0 {
+			parts = append(parts, helpStatements(forms))
+		}
+	}
 	return parts
+}
+
+// formsWith returns the few forms of statement that some words are a clause of.
+func formsWith(words []string) []sqlparse.Form {
+	var found []sqlparse.Form
+	for _, f := range sqlparse.Forms() {
+		list := strings.FieldsFunc(f.Syntax, func(r rune) bool { return !isWord(r) })
+		for i := range list {
+			if beginsWith(list[i:], words) && f.Supported() {
+				found = append(found, f)
+				break
+			}
+		}
+	}
+	if len(found) > 4 {
+		return nil
+	}
+	return found
 }
 
 // helpText lists the statements that can be run.
@@ -63,8 +96,8 @@ func helpText() string {
 	for _, f := range families() {
 		b.WriteString("  " + padded(f.syntax, width) + "  " + f.does + "\n")
 	}
-	b.WriteString("\nHELP says more: HELP CREATE TABLE, HELP SUBSTRING, HELP sluice.format.\n" +
-		"HELP STATEMENTS, HELP FUNCTIONS and HELP OPTIONS list what there is.")
+	b.WriteString("\nHELP says more: HELP CREATE TABLE, HELP SUBSTRING, HELP csv, HELP DECIMAL, HELP sluice.format.\n" +
+		"HELP STATEMENTS, FUNCTIONS, TYPES, CONNECTORS, FORMATS, CATALOG TYPES and OPTIONS list all.")
 	return b.String()
 }
 
@@ -204,12 +237,15 @@ func (s *Session) helpHint(topic string, words []string) string {
 			return "HELP " + strings.Join(words[:n], " ") + " shows how it is written"
 		}
 	}
+	if c := connector.Closest(topic, s.declaredNames()); c != "" && strings.ContainsAny(c, ".-") {
+		return "did you mean HELP " + c + "?"
+	}
 	if len(words) == 1 && len(topic) > 2 {
 		if hint := functionHint(words[0]); hint != lastResort {
 			return hint
 		}
 	}
-	var names []string
+	names := s.declaredNames()
 	for _, f := range sqlparse.Forms() {
 		first, _, _ := strings.Cut(f.Name, " ")
 		names = append(names, f.Name, first)
@@ -220,7 +256,7 @@ func (s *Session) helpHint(topic string, words []string) string {
 	if c := connector.Closest(topic, names); c != "" {
 		return "did you mean HELP " + c + "?"
 	}
-	return "HELP lists the statements, HELP FUNCTIONS the functions, HELP OPTIONS the options"
+	return "HELP lists the statements, HELP FUNCTIONS the functions, HELP OPTIONS the options, HELP CONNECTORS the connectors, HELP TYPES the types"
 }
 
 // helpWidth is the length of a line of help.

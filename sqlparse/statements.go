@@ -49,17 +49,17 @@ const (
 // decides. A form without a parse function is refused.
 var forms = []Form{
 	// Queries.
-	can("SELECT", "SELECT", "SELECT [ALL | DISTINCT] expr [[AS] alias], … [FROM table, …] [WHERE …] [GROUP BY …] [HAVING …] [WINDOW …] [ORDER BY …] [LIMIT n] [OFFSET n]", queryStatement),
+	can("SELECT", "SELECT", "SELECT [ALL | DISTINCT] expr [[AS] alias], … [FROM table, …] [WHERE …] [GROUP BY …] [HAVING …] [ORDER BY …] [LIMIT n] [OFFSET n]", queryStatement),
 	can("WITH", "WITH", "WITH name [(column, …)] AS (query), … query", queryStatement),
 	can("VALUES", "VALUES", "VALUES (expr, …), …", queryStatement),
 	can("TABLE", "TABLE", "TABLE [catalog.][database.]table", queryStatement),
 	can("EXPLAIN STATEMENT SET", "EXPLAIN STATEMENT SET", "EXPLAIN STATEMENT SET BEGIN insert; … END", (*parser).explain),
-	can("EXPLAIN", "EXPLAIN", "EXPLAIN [ESTIMATED_COST | CHANGELOG_MODE | PLAN_ADVICE | JSON_EXECUTION_PLAN, … | PLAN FOR] {query | insert | CREATE TABLE … AS query}", (*parser).explain),
+	can("EXPLAIN", "EXPLAIN", "EXPLAIN [CHANGELOG_MODE | JSON_EXECUTION_PLAN, … | PLAN FOR] {query | insert | CREATE TABLE … AS query}", (*parser).explain),
 
 	// Changing data.
-	can("INSERT INTO", "INSERT", "INSERT {INTO | OVERWRITE} [catalog.][database.]table [PARTITION (column [= value], …)] [(column, …)] {query | VALUES (expr, …), …}", (*parser).insert),
+	can("INSERT INTO", "INSERT", "INSERT INTO [catalog.][database.]table [PARTITION (column [= value], …)] [(column, …)] {query | VALUES (expr, …), …}", (*parser).insert),
 	can("INSERT OVERWRITE", "INSERT OVERWRITE", "INSERT OVERWRITE [catalog.][database.]table [PARTITION (column [= value], …)] [(column, …)] query", (*parser).insert),
-	can("EXECUTE INSERT", "EXECUTE INSERT", "EXECUTE INSERT {INTO | OVERWRITE} table …", (*parser).insert),
+	can("EXECUTE INSERT", "EXECUTE INSERT", "EXECUTE INSERT INTO table …", (*parser).insert),
 	can("EXECUTE STATEMENT SET", "EXECUTE STATEMENT SET", "EXECUTE STATEMENT SET BEGIN insert; … END", (*parser).executeStatementSet),
 	cannot("EXECUTE PLAN", "EXECUTE PLAN", "EXECUTE PLAN 'file'", whyPlan),
 	can("BEGIN STATEMENT SET", "BEGIN STATEMENT SET", "BEGIN STATEMENT SET", (*parser).beginStatementSet),
@@ -89,7 +89,7 @@ var forms = []Form{
 
 	// Changing definitions.
 	cannot("ALTER MATERIALIZED TABLE", "ALTER MATERIALIZED TABLE", "ALTER MATERIALIZED TABLE name …", whyMaterialized),
-	can("ALTER TABLE", "ALTER TABLE", "ALTER TABLE [IF EXISTS] [catalog.][database.]table {{ADD | MODIFY} {part | (part, …)} | DROP {column | (column, …) | PRIMARY KEY | CONSTRAINT name | WATERMARK | DISTRIBUTION} | RENAME column TO name | RENAME TO name | SET ('key' = 'value', …) | RESET ('key', …) | ADD [IF NOT EXISTS] PARTITION (column = value, …) [WITH (…)] … | DROP [IF EXISTS] PARTITION (column = value, …), …}; a part is column type [FIRST | AFTER column], WATERMARK FOR column AS expr, PRIMARY KEY (column, …) NOT ENFORCED, or DISTRIBUTION BY (column, …)", (*parser).alterTable),
+	can("ALTER TABLE", "ALTER TABLE", "ALTER TABLE [IF EXISTS] [catalog.][database.]table {{ADD | MODIFY} {part | (part, …)} | DROP {column | (column, …) | PRIMARY KEY | CONSTRAINT name | WATERMARK | DISTRIBUTION} | RENAME column TO name | RENAME TO name | SET ('key' = 'value', …) | RESET ('key', …)}; a part is column type [FIRST | AFTER column], WATERMARK FOR column AS expr, PRIMARY KEY (column, …) NOT ENFORCED, or DISTRIBUTION BY (column, …)", (*parser).alterTable),
 	can("ALTER VIEW", "ALTER VIEW", "ALTER VIEW [catalog.][database.]view {RENAME TO name | AS query}", (*parser).alterView),
 	can("ALTER DATABASE", "ALTER DATABASE", "ALTER DATABASE [catalog.]name SET ('key' = 'value', …)", (*parser).alterDatabase),
 	cannot("ALTER FUNCTION", "ALTER [TEMPORARY [SYSTEM]] FUNCTION", "ALTER FUNCTION name …", whyFunction),
