@@ -58,6 +58,11 @@ func run(binary string) error {
 			return err
 		}
 	}
+	if strings.Contains("streaming", *only) {
+		if err := b.streaming(); err != nil || *only != "" {
+			return err
+		}
+	}
 	fmt.Printf("making the source files: %d rows × 16 columns\n", *rows)
 	if err := b.make("src.db", func(p string) error { return load(p, "l", itemColumns, *rows, item) }); err != nil {
 		return err
