@@ -220,7 +220,7 @@ func (b *builder) buildSide(v *job.Vertex, spec *job.Join, from int) (*joinTable
 	p := b.newPipeline(1)
 	t := newJoinTable(v, spec, vertexTypes(input), p)
 	s := &stage{name: "join (build side)", inputs: 1, rows: new(atomic.Int64)}
-	s.make = func(w *worker) (operator, error) { return newJoinBuild(w, t, spec, b.env, b.newMemory("the join")) }
+	s.make = func(w *worker) (operator, error) { return newJoinBuild(w, t, spec, b.env, b.newMemory(OperatorJoin)) }
 	kind := job.Edge{From: from, To: v.ID, Kind: job.Forward}
 	if _, err := b.feed(p, kind, v, s); err != nil {
 		return nil, err
@@ -270,15 +270,15 @@ func (b *builder) stage(p *pipeline, v *job.Vertex) (*stage, int, error) {
 		s.name, alone = "aggregation", spec.Phase != job.Partial && len(spec.Keys) == 0
 		s.make = func(w *worker) (operator, error) {
 			if spec.Phase == job.Changelog {
-				return newStreamAggregate(w, v, spec, b.envOf(v, w), b.newMemory("the aggregation"))
+				return newStreamAggregate(w, v, spec, b.envOf(v, w), b.newMemory(OperatorAggregate))
 			}
-			return newAggregate(w, v, spec, b.envOf(v, w), b.newMemory("the aggregation"))
+			return newAggregate(w, v, spec, b.envOf(v, w), b.newMemory(OperatorAggregate))
 		}
 	case *job.Sort:
 		s.name, alone = "ORDER BY", true
 		s.make = func(w *worker) (operator, error) {
 			in := b.graph.Inputs(v.ID)
-			return newSort(w, spec, vertexTypes(&b.graph.Vertices[in[0].From]), b.envOf(v, w), b.newMemory("ORDER BY"))
+			return newSort(w, spec, vertexTypes(&b.graph.Vertices[in[0].From]), b.envOf(v, w), b.newMemory(OperatorSort))
 		}
 	default:
 		return nil, 0, fmt.Errorf("vertex %d (%s) cannot feed another", v.ID, v.Spec.Op())

@@ -16,7 +16,9 @@ type Error struct {
 	Hint string
 	// Doing is the work that met the error, such as "read table c.d.t", where Msg begins with that.
 	Doing string
-	Table string // the table read or written, where that is at fault
+	// Operator is the operator that ran out of memory, such as OperatorSort; "" where none did.
+	Operator string
+	Table    string // the table read or written, where that is at fault
 	// Column is the target column at fault, Row the number of the row written, from 1; -1: none.
 	Column string
 	Row    int64
@@ -110,7 +112,7 @@ func outOfMemory(operator string, err error) error {
 	if !errors.As(err, &m) {
 		return err
 	}
-	return &Error{Row: -1, Err: err,
+	return &Error{Row: -1, Err: err, Operator: operator,
 		Msg:  fmt.Sprintf("%s is out of memory: it asked for %s more, and %s of the budget of %s are in use", operator, bytesText(m.Want), bytesText(m.Used), bytesText(m.Limit)),
 		Hint: "raise the budget with SET 'sluice.memory' = '<size>'"}
 }

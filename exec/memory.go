@@ -7,6 +7,13 @@ import (
 // reserveStep is the least that is reserved at once, so that the budget's lock is rarely taken.
 const reserveStep = 256 << 10
 
+// Names of operators that keep rows, as errors call them.
+const (
+	OperatorSort      = "ORDER BY"
+	OperatorJoin      = "the join"
+	OperatorAggregate = "the aggregation"
+)
+
 // memory is one operator's share of the budget. What it holds is given back by free.
 type memory struct {
 	budget   *connector.Memory

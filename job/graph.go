@@ -25,7 +25,10 @@ const (
 // masked at equal length.
 type Text struct {
 	Name string `json:"name"` // file name, or what stands for one
-	SQL  string `json:"sql"`
+	// Object is the view whose query it is, or the table with the computed column; nil for a statement.
+	Object *connector.ObjectIdentifier `json:"object,omitempty"`
+
+	SQL string `json:"sql"`
 	// Line and Column are where SQL begins in Name, counted from 1.
 	Line   int `json:"line"`
 	Column int `json:"column"`

@@ -192,7 +192,7 @@ func (s *Session) placeOf(x *execution, at expr.Span, e *Error) sqlparse.Span {
 		if n.level != 2 || !n.read {
 			continue
 		}
-		if strings.HasSuffix(text.Name, " "+s.identify(sqlparse.ObjectName{Parts: n.parts}).String()) {
+		if text.Object != nil && *text.Object == s.identify(sqlparse.ObjectName{Parts: n.parts}) {
 			return n.span()
 		}
 		reads = append(reads, n)

@@ -2,7 +2,6 @@ package session
 
 import (
 	"errors"
-	"strings"
 
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
@@ -144,7 +143,7 @@ func (s *Session) tableOf(stmt sqlparse.Statement, e *exec.Error) *objectName {
 			continue
 		}
 		n.id = s.identify(sqlparse.ObjectName{Parts: n.parts})
-		if n.read && e.Table == "" && strings.HasPrefix(e.Msg, "read table "+n.id.String()+": ") ||
+		if n.read && e.Table == "" && e.Doing == "read table "+n.id.String() ||
 			!n.read && e.Table == n.id.String() {
 			return &n
 		}
@@ -162,23 +161,19 @@ func locateOperator(x *execution, e *exec.Error) sqlparse.Span {
 	for first.End < len(x.text.SQL) && isWord(rune(x.text.SQL[first.End])) {
 		first.End++
 	}
-	var memory *connector.MemoryError
-	if !errors.As(e.Err, &memory) {
-		return first
-	}
 	var found []sqlparse.Span
 	sqlparse.Walk(x.stmt, func(n sqlparse.Node) bool {
 		switch n := n.(type) {
 		case *sqlparse.QueryExpr:
-			if len(n.OrderBy) > 0 && strings.HasPrefix(e.Msg, "ORDER BY ") {
+			if len(n.OrderBy) > 0 && e.Operator == exec.OperatorSort {
 				found = append(found, sqlparse.Span{Start: n.OrderBy[0].Span().Start, End: n.OrderBy[len(n.OrderBy)-1].Span().End})
 			}
 		case *sqlparse.Join:
-			if strings.HasPrefix(e.Msg, "the join ") {
+			if e.Operator == exec.OperatorJoin {
 				found = append(found, n.Right.Span())
 			}
 		case *sqlparse.Select:
-			if !strings.HasPrefix(e.Msg, "the aggregation ") {
+			if e.Operator != exec.OperatorAggregate {
 				break
 			}
 			if n.GroupBy != nil {
@@ -188,11 +183,11 @@ func locateOperator(x *execution, e *exec.Error) sqlparse.Span {
 				found = append(found, sqlparse.Span{Start: n.Span().Start, End: n.Items[len(n.Items)-1].Span().End})
 			}
 		case *sqlparse.SetOp:
-			if !n.All && strings.HasPrefix(e.Msg, "the aggregation ") {
+			if !n.All && e.Operator == exec.OperatorAggregate {
 				found = append(found, n.Right.Span())
 			}
 		case *sqlparse.Call:
-			if n.Distinct && strings.HasPrefix(e.Msg, "the aggregation ") {
+			if n.Distinct && e.Operator == exec.OperatorAggregate {
 				found = append(found, n.Span())
 			}
 		}

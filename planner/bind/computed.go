@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/expr"
 	"github.com/sluice-sql/sluice/planner/plan"
 	"github.com/sluice-sql/sluice/sqlparse"
@@ -47,15 +48,15 @@ func (b *Binder) declaredColumns(d definition, r *Relation, name sqlparse.Object
 
 // computedColumn binds the expression of a computed column as it was stored.
 func (b *Binder) computedColumn(d definition, c catalog.Column, s *scope) (expr.Expr, error) {
-	x, err := b.storedExpr(c.Virtual.Expr, s, fmt.Sprintf("column %s of table %s", c.Name, d.id))
+	x, err := b.storedExpr(c.Virtual.Expr, s, fmt.Sprintf("column %s of table %s", c.Name, d.id), d.id)
 	if err != nil {
 		return nil, err
 	}
 	return coerce(x, c.Type.WithNullable(x.Type().Nullable()))
 }
 
-// storedExpr binds an expression that was stored as text over the columns of a table. name names the text.
-func (b *Binder) storedExpr(text string, s *scope, name string) (expr.Expr, error) {
+// storedExpr binds an expression that was stored as text over the columns of a table. name names the text, of the table.
+func (b *Binder) storedExpr(text string, s *scope, name string, of connector.ObjectIdentifier) (expr.Expr, error) {
 	e, err := parseExpr(text)
 	if err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func (b *Binder) storedExpr(text string, s *scope, name string) (expr.Expr, erro
 	if err != nil {
 		return nil, err
 	}
-	return plan.MapExprSpans(x, b.texts.moved(name, text, len(selectPrefix))), nil
+	return plan.MapExprSpans(x, b.texts.moved(name, text, of, len(selectPrefix))), nil
 }
 
 // computedClause is what errors call the expression of a computed column.

@@ -144,6 +144,12 @@ type definition struct {
 // lookup finds a table or view.
 func (b *Binder) lookup(name sqlparse.ObjectName) (definition, error) {
 	id := b.identify(name)
+	return b.find(name, fmt.Sprintf("Object '%s' not found within '%s.%s'", id.Object, id.Catalog, id.Database))
+}
+
+// find is lookup with what to say of one that is not there.
+func (b *Binder) find(name sqlparse.ObjectName, missing string) (definition, error) {
+	id := b.identify(name)
 	if d, ok := b.definitions[id]; ok {
 		return d, nil
 	}
@@ -151,8 +157,7 @@ func (b *Binder) lookup(name sqlparse.ObjectName) (definition, error) {
 	if err != nil {
 		var e *catalog.Error
 		if errors.As(err, &e) && errors.Is(err, catalog.ErrTableNotExist) {
-			return definition{}, &sqlparse.Error{Span: name.Span(), Hint: e.Hint,
-				Msg: fmt.Sprintf("Object '%s' not found within '%s.%s'", id.Object, id.Catalog, id.Database)}
+			return definition{}, &sqlparse.Error{Span: name.Span(), Hint: e.Hint, Msg: missing}
 		}
 		return definition{}, atName(err, name)
 	}

@@ -1,7 +1,7 @@
 package bind
 
 import (
-	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -53,12 +53,8 @@ func (b *Binder) like(s *sqlparse.CreateTable, t *target) error {
 		return err
 	}
 	name := s.Like.Source
-	d, err := b.lookup(name)
+	d, err := b.find(name, "Source table '"+b.identify(name).SQL()+"' of the LIKE clause not found in the catalog")
 	if err != nil {
-		var e *sqlparse.Error
-		if errors.As(err, &e) && strings.HasPrefix(e.Msg, "Object '") {
-			e.Msg = "Source table '" + b.identify(name).SQL() + "' of the LIKE clause not found in the catalog"
-		}
 		return err
 	}
 	if d.table.Kind == catalog.KindView {
@@ -181,7 +177,8 @@ func (b *Binder) likeOptions(m merging, source *catalog.CatalogTable, t *target,
 			t.table.Options[key] = value
 		}
 	}
-	for key, o := range given {
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		o := given[key]
 		if _, ok := t.table.Options[key]; ok && m["OPTIONS"] != overwriting {
 			return errAt(o.Key.Span(), "There already exists an option ['%s'] in the base table. You might want to specify EXCLUDING OPTIONS or OVERWRITING OPTIONS.", key)
 		}

@@ -3,6 +3,7 @@ package bind
 import (
 	"math"
 
+	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/expr"
 	"github.com/sluice-sql/sluice/job"
 	"github.com/sluice-sql/sluice/planner/plan"
@@ -15,13 +16,18 @@ import (
 type texts struct {
 	given int // texts that the job has already
 	list  []job.Text
-	index map[string]uint16 // by name
+	index map[textKey]uint16
+}
+
+type textKey struct {
+	name string
+	of   connector.ObjectIdentifier
 }
 
 // add returns the number of a text, which is added at its first use. Beyond what numbers there are the
 // expressions have no place.
-func (t *texts) add(name, sql string) (source uint16, ok bool) {
-	if i, ok := t.index[name]; ok {
+func (t *texts) add(name, sql string, of connector.ObjectIdentifier) (source uint16, ok bool) {
+	if i, ok := t.index[textKey{name, of}]; ok {
 		return i, true
 	}
 	n := t.given + len(t.list)
@@ -29,17 +35,17 @@ func (t *texts) add(name, sql string) (source uint16, ok bool) {
 		return 0, false
 	}
 	if t.index == nil {
-		t.index = map[string]uint16{}
+		t.index = map[textKey]uint16{}
 	}
-	t.index[name] = uint16(n)
-	t.list = append(t.list, job.Text{Name: name, SQL: sql, Line: 1, Column: 1})
+	t.index[textKey{name, of}] = uint16(n)
+	t.list = append(t.list, job.Text{Name: name, Object: &of, SQL: sql, Line: 1, Column: 1})
 	return uint16(n), true
 }
 
 // moved returns what gives an expression its place in a text that begins at byte from of what was bound.
 // A place in another text stays.
-func (t *texts) moved(name, sql string, from int) func(expr.Span) expr.Span {
-	source, ok := t.add(name, sql)
+func (t *texts) moved(name, sql string, of connector.ObjectIdentifier, from int) func(expr.Span) expr.Span {
+	source, ok := t.add(name, sql, of)
 	return func(at expr.Span) expr.Span {
 		switch {
 		case at.Source != 0 || at.End == 0:
@@ -52,8 +58,8 @@ func (t *texts) moved(name, sql string, from int) func(expr.Span) expr.Span {
 }
 
 // movedPlan gives the expressions of a plan their places in a text.
-func (t *texts) movedPlan(n plan.Node, name, sql string) plan.Node {
-	return plan.MapSpans(n, t.moved(name, sql, 0))
+func (t *texts) movedPlan(n plan.Node, name, sql string, of connector.ObjectIdentifier) plan.Node {
+	return plan.MapSpans(n, t.moved(name, sql, of, 0))
 }
 
 // selectPrefix makes a query, which can be parsed, of an expression.

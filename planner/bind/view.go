@@ -55,7 +55,7 @@ func (b *Binder) viewQuery(d definition, name sqlparse.ObjectName) (*Relation, e
 	if err != nil {
 		return nil, ofView(err, d.id, name)
 	}
-	r.Node = b.texts.movedPlan(r.Node, "view "+d.id.String(), d.table.View.Expanded)
+	r.Node = b.texts.movedPlan(r.Node, "view "+d.id.String(), d.table.View.Expanded, d.id)
 	return b.viewColumns(d, r, name)
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/sluice-sql/sluice/types"
@@ -67,19 +69,34 @@ func (s *Store) AlterTable(ctx context.Context, table string, steps []Step, unch
 		if err != nil {
 			return err
 		}
+		var after map[string]string
+		since := map[string]int{} // writes that fail, and the step that broke them
 		for i, step := range steps {
 			if err := c.Exec("ALTER TABLE main." + Quote(table) + " " + step.action); err != nil {
 				return stepError(i, err)
 			}
-		}
-		after, err := c.compiling()
-		if err != nil {
-			return err
-		}
-		for what, reason := range after {
-			if reason != "" && before[what] == "" { // what was broken already is not the change's fault
-				return &StepError{len(steps) - 1, "a trigger would fail on " + what + ": " + reason}
+			if len(before) == 0 { // there are no triggers
+				continue
 			}
+			if after, err = c.compiling(); err != nil {
+				return err
+			}
+			for what, reason := range after {
+				if _, broken := since[what]; reason == "" {
+					delete(since, what)
+				} else if !broken && before[what] == "" { // what was broken already is not the change's fault
+					since[what] = i
+				}
+			}
+		}
+		var first *StepError // that breaks something for good, and of what it breaks the first by name
+		for _, what := range slices.Sorted(maps.Keys(since)) {
+			if i := since[what]; first == nil || i < first.Index {
+				first = &StepError{i, "a trigger would fail on " + what + ": " + after[what]}
+			}
+		}
+		if first != nil {
+			return first
 		}
 		return nil
 	})
@@ -116,6 +133,7 @@ func (c *Conn) compiling() (map[string]string, error) {
 			switch {
 			case err == nil:
 				s.close()
+				reasons[what] = ""
 			case errors.As(err, &e) && e.Primary() == codeError:
 				reasons[what] = e.Msg
 			default:
