@@ -41,10 +41,10 @@ func catalogs() []catalog.Factory {
 }
 
 // connectors are what a table's 'connector' option can name.
-func connectors() []connector.Factory {
+func connectors(files *connector.Files) []connector.Factory {
 	return []connector.Factory{
 		jdbc.Connector{},
-		filesystem.Connector{Formats: []connector.Format{csv.Format{}, json.Format{}}},
+		filesystem.Connector{Formats: []connector.Format{csv.Format{}, json.Format{}}, Files: files},
 		datagen.Connector{},
 		print.Connector{},
 		blackhole.Connector{},
@@ -69,7 +69,7 @@ func start(args []string, stdin, stdout, stderr *os.File) int {
 		Out:      screen.Out(),
 		Err:      screen.Err(),
 	}
-	s, err := session.New(session.Config{Env: env, Catalogs: catalogs(), Connectors: connectors(), Options: a.options})
+	s, err := session.New(session.Config{Env: env, Catalogs: catalogs(), Connectors: connectors(env.Files), Options: a.options})
 	if err != nil {
 		complain(stderr, "sluice: %v\n", err)
 		return 2

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"sync"
 	"time"
 )
@@ -71,10 +72,13 @@ func (m *Memory) SetLimit(n int64) { m.mu.Lock(); defer m.mu.Unlock(); m.limit, 
 func (m *Memory) Used() int64 { m.mu.Lock(); defer m.mu.Unlock(); return m.used }
 
 // Files queues the writers of one file inside this process, by the file's identity, so that two jobs
-// take turns instead of finding each other's lock.
+// take turns instead of finding each other's lock. It also keeps SQLite's files and all others apart.
 type Files struct {
-	mu    sync.Mutex
-	locks map[string]chan struct{}
+	mu        sync.Mutex
+	locks     map[string]chan struct{}
+	databases map[*Database]struct{} // that SQLite has open
+	plain     map[int]fs.FileInfo    // that something else has open, by claim
+	claims    int
 }
 
 // NewFiles returns an empty queue.

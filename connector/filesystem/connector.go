@@ -21,6 +21,8 @@ import (
 type Connector struct {
 	// Formats are what the option 'format' can name.
 	Formats []connector.Format
+	// Files is what the process has open; the same as that of the Env, when there is one.
+	Files *connector.Files
 }
 
 var (
@@ -242,9 +244,9 @@ func (c Connector) Infer(ctx context.Context, options map[string]string) (types.
 		if file.info.Size() == 0 {
 			continue
 		}
-		in, err := file.open()
+		in, err := file.open(c.Files)
 		if err != nil {
-			return types.Schema{}, err
+			return types.Schema{}, pickHelp(err, path, "."+f.Identifier(), file)
 		}
 		schema, err := f.Infer(ctx, connector.Piece{Name: file.path, Data: in, Last: true}, options)
 		if cerr := in.Close(); err == nil {
@@ -291,4 +293,11 @@ func (t *table) memory() *connector.Memory {
 		return nil
 	}
 	return t.env.Memory
+}
+
+func (t *table) openFiles() *connector.Files {
+	if t.env == nil {
+		return nil
+	}
+	return t.env.Files
 }

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+
+	"github.com/sluice-sql/sluice/connector"
 )
 
 // file is a file as it was when a query began.
@@ -151,8 +153,8 @@ func compression(path string) string {
 func (f file) compressed() bool { return compression(f.path) != "" }
 
 // openAt opens the file for reading at any place. It has to be the one that was listed, and not shorter.
-func (f file) openAt() (*os.File, error) {
-	in, err := os.Open(f.path)
+func (f file) openAt(files *connector.Files) (*opened, error) {
+	in, err := openFile(f.path, files)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +178,7 @@ func (f file) changed() error {
 
 // unchanged returns an error when what was read may not be what the file had when the query began. That it
 // has grown does not matter: no more was read than there was.
-func (f file) unchanged(in *os.File) error {
+func (f file) unchanged(in *opened) error {
 	st, err := in.Stat()
 	if err != nil {
 		return err
@@ -191,7 +193,7 @@ func (f file) unchanged(in *os.File) error {
 type stream struct {
 	io.Reader
 	file file
-	raw  *os.File
+	raw  *opened
 }
 
 func (s *stream) Read(b []byte) (int, error) {
@@ -207,8 +209,8 @@ func (s *stream) Read(b []byte) (int, error) {
 func (s *stream) Close() error { return s.raw.Close() }
 
 // open opens the bytes of the file, decompressed.
-func (f file) open() (io.ReadCloser, error) {
-	raw, err := f.openAt()
+func (f file) open(files *connector.Files) (io.ReadCloser, error) {
+	raw, err := f.openAt(files)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 
 	"github.com/sluice-sql/sluice/column"
@@ -91,9 +90,9 @@ func (s *source) Splits(ctx context.Context, parallelism int) ([]connector.Split
 }
 
 func (s *source) cuts(ctx context.Context, f file) (cuts []connector.Place, err error) {
-	in, err := f.openAt()
+	in, err := f.openAt(s.t.openFiles())
 	if err != nil {
-		return nil, err
+		return nil, pickHelp(err, s.t.path, s.t.codec.Extension(), f)
 	}
 	defer func() { err = errors.Join(err, in.Close()) }()
 	return s.t.codec.Cuts(ctx, in, f.info.Size(), int(min(f.info.Size()/pieceSize, 1024)))
@@ -124,7 +123,7 @@ type reader struct {
 
 	decoder connector.Decoder // of pieces[0], once it is open
 	in      io.Closer
-	raw     *os.File         // of an uncompressed file, which is checked at the end
+	raw     *opened          // of an uncompressed file, which is checked at the end
 	data    []*column.Vector // those of a batch that stand in the file
 }
 
@@ -197,15 +196,15 @@ func (r *reader) open() error {
 	f := r.source.files[p.File]
 	in := connector.Piece{Name: f.path, Start: p.Start, Last: p.Last, Memory: r.source.t.memory()}
 	if f.compressed() {
-		s, err := f.open()
+		s, err := f.open(r.source.t.openFiles())
 		if err != nil {
-			return err
+			return r.foreign(err, f)
 		}
 		in.Data, r.in = s, s
 	} else {
-		raw, err := f.openAt()
+		raw, err := f.openAt(r.source.t.openFiles())
 		if err != nil {
-			return err
+			return r.foreign(err, f)
 		}
 		in.Data, in.File, r.in, r.raw = io.NewSectionReader(raw, p.Start.Offset, p.End-p.Start.Offset), raw, raw, raw
 	}
@@ -215,6 +214,10 @@ func (r *reader) open() error {
 	}
 	r.decoder = d
 	return nil
+}
+
+func (r *reader) foreign(err error, f file) error {
+	return pickHelp(err, r.source.t.path, r.source.t.codec.Extension(), f)
 }
 
 // finish ends the first piece.

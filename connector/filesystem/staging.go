@@ -203,8 +203,13 @@ func (s *staging) seal(empty bool) error {
 func (s *staging) publish() (out connector.Outcome, err error) {
 	if len(s.missing) > 0 {
 		to := filepath.Join(s.anchor, s.missing[0])
+		if err := s.mine(); err != nil {
+			return connector.NotDone, err
+		}
 		err := renameNew(s.treePath(), to)
 		switch {
+		case err == nil && s.file != nil && !renamed(s.file, s.target()):
+			return connector.Unknown, s.foreign()
 		case err == nil || renamed(s.tree, to):
 			return durable(s.anchor)
 		case errors.Is(err, fs.ErrExist), errors.Is(err, unix.EINVAL), errors.Is(err, errors.ErrUnsupported):
@@ -226,6 +231,9 @@ func (s *staging) publish() (out connector.Outcome, err error) {
 		}
 	}
 	to := s.target()
+	if err := s.mine(); err != nil {
+		return connector.NotDone, err
+	}
 	if s.file != nil || s.fresh {
 		unlock, err := lockDir(filepath.Dir(to), s.fresh)
 		if err != nil {
@@ -244,13 +252,36 @@ func (s *staging) publish() (out connector.Outcome, err error) {
 	if err := os.Rename(s.staged(), to); err != nil && !renamed(s.file, to) {
 		return unmoved(s.staged(), err)
 	}
+	if !renamed(s.file, to) {
+		return connector.Unknown, s.foreign()
+	}
 	return durable(filepath.Dir(to))
+}
+
+// mine returns an error when what has the hidden name is not the file that was written. Whoever puts another
+// there between this look and the rename is found after it.
+func (s *staging) mine() error {
+	if s.file == nil {
+		return nil
+	}
+	if _, err := os.Lstat(s.staged()); err != nil {
+		return nil // the rename says it
+	}
+	if !renamed(s.file, s.staged()) {
+		return fmt.Errorf("%s is not the file that the job wrote: another was put in its place; nothing was published", s.staged())
+	}
+	return nil
+}
+
+// foreign is the error of a file that came between the look at the hidden name and the rename.
+func (s *staging) foreign() error {
+	return fmt.Errorf("%s is not the file that the job wrote: another was put in its place while it got its name", s.target())
 }
 
 // unmoved is the outcome of a rename that failed, and whose target is not there: not known where the disk does
 // not say whether the thing is still what it was.
 func unmoved(from string, err error) (connector.Outcome, error) {
-	if _, there := os.Lstat(from); there != nil && !errors.Is(there, fs.ErrNotExist) {
+	if _, there := os.Lstat(from); there != nil && !errors.Is(there, fs.ErrNotExist) && !errors.Is(there, unix.ENOTDIR) {
 		return connector.Unknown, err
 	}
 	return connector.NotDone, err
@@ -301,7 +332,7 @@ func syncDir(dir string) error {
 // remove removes what is left of the staging, and lets go of it last.
 func (s *staging) remove() error {
 	var errs []error
-	if s.tree == nil && s.file != nil {
+	if s.tree == nil && s.file != nil && renamed(s.file, s.staged()) {
 		if err := unix.Unlink(s.staged()); err != nil && !errors.Is(err, unix.ENOENT) {
 			errs = append(errs, &os.PathError{Op: "remove", Path: s.staged(), Err: err})
 		}

@@ -501,3 +501,42 @@ func TestFull(t *testing.T) {
 	require.NoError(t, tx.Abort(ctx))
 	require.Empty(t, names(t, dir))
 }
+
+// A file that somebody put under the hidden name is not published, and is left to them.
+func TestForeignStaging(t *testing.T) {
+	for _, path := range []string{"", "/new"} {
+		dir := t.TempDir()
+		tx := begin(t, open(t, def(t, columnsNS, dir+path)), 1)
+		put(t, tx, batchNS(t, 1, 1))
+		_, err := tx.Seal(ctx)
+		require.NoError(t, err)
+		hidden := tx.staging.staged()
+		require.NoError(t, os.Remove(hidden))
+		require.NoError(t, os.WriteFile(hidden, []byte("evil\n"), 0o600))
+		out, err := tx.Commit(ctx)
+		require.Equal(t, connector.NotDone, out)
+		require.EqualError(t, err, hidden+" is not the file that the job wrote: another was put in its place; nothing was published")
+		require.NoError(t, tx.Abort(ctx))
+		if path == "" {
+			left, err := os.ReadFile(hidden)
+			require.NoError(t, err)
+			require.Equal(t, "evil\n", string(left))
+		}
+	}
+}
+
+// A file in the place of the directory means that nothing happened.
+func TestDirectoryBecomesFile(t *testing.T) {
+	dir := t.TempDir() + "/d"
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	tx := begin(t, open(t, def(t, columnsNS, dir)), 1)
+	put(t, tx, batchNS(t, 1, 1))
+	_, err := tx.Seal(ctx)
+	require.NoError(t, err)
+	require.NoError(t, os.Rename(dir, dir+"2"))
+	require.NoError(t, os.WriteFile(dir, nil, 0o600))
+	out, err := tx.Commit(ctx)
+	require.Equal(t, connector.NotDone, out)
+	require.ErrorContains(t, err, "not a directory")
+	require.NoError(t, tx.Abort(ctx))
+}

@@ -32,7 +32,7 @@ INSERT INTO l SELECT i, i * 7919 %% 1000000, i * 31 %% 50000, i %% 7, i %% 50 + 
 
 func wideFile(t testing.TB, rows int, exact bool) string {
 	path := filepath.Join(t.TempDir(), "source.db")
-	c, err := Open(path, Create)
+	c, err := Open(nil, path, Create)
 	require.NoError(t, err)
 	defer c.Close()
 	cols, cells := "", ""

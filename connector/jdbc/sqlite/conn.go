@@ -15,6 +15,8 @@ import (
 	"unsafe"
 
 	_ "github.com/mattn/go-sqlite3" // for the amalgamation it links in
+
+	"github.com/sluice-sql/sluice/connector"
 )
 
 // Mode says how a file is opened.
@@ -38,24 +40,33 @@ const (
 type Conn struct {
 	Path string
 
-	mu sync.Mutex // guards db against Interrupt after Close
-	db *C.sqlite3
+	mu    sync.Mutex // guards db against Interrupt after Close
+	db    *C.sqlite3
+	files *connector.Files
+	claim *connector.Database // tells others to keep off the file
 }
 
-// Open opens a file. It does not wait for locks and does not look into the file.
-func Open(path string, mode Mode) (*Conn, error) {
+// Open opens a file, and says so in files, which may be nil. It does not wait for locks and does not look into
+// the file.
+func Open(files *connector.Files, path string, mode Mode) (*Conn, error) {
+	claim, err := files.Database(path)
+	if err != nil {
+		return nil, err
+	}
+
 	flags := openNoMutex | openReadWrite
 	if mode == Create {
 		flags |= openCreate
 	}
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
-	c := &Conn{Path: path}
+	c := &Conn{Path: path, files: files, claim: claim}
 	if rc := C.sl_open(name, C.int(flags), &c.db); rc != 0 {
 		err := c.newError(int(rc))
 		_ = c.Close() // the handle exists only to carry the error
 		return nil, err
 	}
+	claim.Opened()
 	if mode == Read {
 		if err := c.Exec("PRAGMA query_only = ON"); err != nil {
 			_ = c.Close() // nothing was done
@@ -70,10 +81,12 @@ func (c *Conn) Close() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.db == nil {
+		c.claim.Close()
 		return nil
 	}
 	rc := C.sl_close(c.db)
 	c.db = nil
+	c.claim.Close()
 	if rc != 0 {
 		return &Error{Code: int(rc), Msg: "close failed", Path: c.Path}
 	}

@@ -56,13 +56,13 @@ func queue(ctx context.Context, env *connector.Env, path string) (release func()
 
 // openWriter opens a file to write it, with durable commits: EXTRA also syncs the directory once the
 // journal is gone, and means FULL in a WAL file.
-func openWriter(ctx context.Context, path string, mode Mode, fresh bool) (*Conn, error) {
+func openWriter(ctx context.Context, files *connector.Files, path string, mode Mode, fresh bool) (*Conn, error) {
 	if fresh {
 		if err := blockedJournal(path); err != nil {
 			return nil, err
 		}
 	}
-	c, err := Open(path, mode)
+	c, err := Open(files, path, mode)
 	if err != nil {
 		return nil, err
 	}
@@ -92,12 +92,12 @@ func absent(path string) bool {
 
 // removeEmpty removes a database file that is still empty, holding its exclusive lock while it does, and
 // leaves any other alone. Whoever waits for the lock finds the file moved.
-func removeEmpty(path string) error {
+func removeEmpty(files *connector.Files, path string) error {
 	st, err := os.Stat(path)
 	if err != nil || st.Size() != 0 {
 		return nil
 	}
-	c, err := Open(path, Write)
+	c, err := Open(files, path, Write)
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,7 @@ const (
 // taken while the write lock is held, so that no other writer can come between. Contents prove nothing:
 // rows that look like ours may have been there before, or be a rival's.
 type evidence struct {
+	files    *connector.Files
 	identity string // of the file
 	wal      bool
 	// counter is the change counter of a rollback-journal file. No commit leaves it as it is.
@@ -50,7 +51,7 @@ type evidence struct {
 
 // take notes what c's transaction begins with.
 func (e *evidence) take(c *Conn, table string) (err error) {
-	e.identity, e.table = Key(c.Path), table
+	e.files, e.identity, e.table = c.files, Key(c.Path), table
 	mode, err := c.Text("PRAGMA main.journal_mode")
 	if err != nil {
 		return err
@@ -68,7 +69,7 @@ func (e *evidence) watch(ctx context.Context, path string) (err error) {
 	if !e.wal || e.witness != nil {
 		return nil
 	}
-	if e.witness, err = openWriter(ctx, path, Write, false); err != nil {
+	if e.witness, err = openWriter(ctx, e.files, path, Write, false); err != nil {
 		return err
 	}
 	if err = touch(e.witness); err == nil {
@@ -194,7 +195,7 @@ func beforeCommit(code int) bool {
 
 // look returns the change counter of a file that has been rolled back.
 func (e *evidence) look(ctx context.Context, path string) (counter uint32, err error) {
-	c, err := Open(path, Write)
+	c, err := Open(e.files, path, Write)
 	if err != nil {
 		return 0, err
 	}

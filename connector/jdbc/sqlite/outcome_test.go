@@ -71,7 +71,7 @@ func TestJudge(t *testing.T) {
 // TestNoFrames: the length of a WAL tells whether anything lies behind the commits that are seen.
 func TestNoFrames(t *testing.T) {
 	s := fileOf(t, "wal")
-	c, err := Open(s.Path, Write)
+	c, err := Open(s.files(), s.Path, Write)
 	require.NoError(t, err)
 	defer c.Close()
 	require.NoError(t, c.Exec("INSERT INTO old VALUES (4, 'd')"))
@@ -99,7 +99,7 @@ func TestMovedFile(t *testing.T) {
 			s := fileOf(t, kind)
 			tx := create(s, numbersSchema())
 			sealed(t, tx, numbers(1, 10))
-			reader, err := Open(s.Path, Read)
+			reader, err := Open(s.files(), s.Path, Read)
 			require.NoError(t, err)
 			require.NoError(t, reader.Exec("BEGIN"))
 			require.NoError(t, touch(reader))
@@ -141,7 +141,7 @@ func TestCommitWait(t *testing.T) {
 	for _, kind := range []string{"rollback journal", "staging"} {
 		s := fileOf(t, kind)
 		s.CommitWait = 60 * time.Millisecond
-		reader, err := Open(s.Path, Read)
+		reader, err := Open(s.files(), s.Path, Read)
 		require.NoError(t, err)
 		require.NoError(t, reader.Exec("BEGIN"))
 		require.NoError(t, touch(reader))

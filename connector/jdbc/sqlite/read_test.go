@@ -101,7 +101,7 @@ func TestMisfitMessages(t *testing.T) {
 func TestInferredViewTypes(t *testing.T) {
 	path := file(t, "CREATE TABLE e (e)", "INSERT INTO e VALUES ('abc')", "CREATE VIEW untyped AS SELECT e FROM e",
 		"CREATE VIEW big AS SELECT CAST(9007199254740993 AS INTEGER) AS c", "CREATE VIEW none AS SELECT CAST(e AS INTEGER) AS c FROM e WHERE 0")
-	c, err := Open(path, Read)
+	c, err := Open(nil, path, Read)
 	require.NoError(t, err)
 	defer c.Close()
 	for view, want := range map[string]string{"untyped": "STRING", "big": "BIGINT", "none": "BIGINT"} {

@@ -23,7 +23,7 @@ var ErrNotEmpty = errors.New("the database has tables")
 // one snapshot.
 func (s *Store) Read(ctx context.Context, f func(*Conn) error) error {
 	return retryBusy(ctx, s.Path, func() (err error) {
-		c, err := Open(s.Path, Read)
+		c, err := s.open(Read)
 		if err != nil {
 			return err
 		}
@@ -54,11 +54,11 @@ func (s *Store) write(ctx context.Context, mode Mode, f func(*Conn) error) (err 
 			err = errors.Join(err, c.Close())
 		}
 		if fresh && err != nil {
-			err = errors.Join(err, removeEmpty(s.Path))
+			err = errors.Join(err, removeEmpty(s.files(), s.Path))
 		}
 	}()
 	for {
-		if c, err = openWriter(ctx, s.Path, mode, absent(s.Path)); err != nil {
+		if c, err = openWriter(ctx, s.files(), s.Path, mode, absent(s.Path)); err != nil {
 			return err
 		}
 		if err = beginImmediate(ctx, c); err != nil {
@@ -157,7 +157,7 @@ func (s *Store) DropFile(ctx context.Context, cascade bool) error {
 		return err
 	}
 	defer release()
-	c, err := Open(s.Path, Write)
+	c, err := s.open(Write)
 	if err != nil {
 		return err
 	}

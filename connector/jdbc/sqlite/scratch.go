@@ -89,7 +89,7 @@ func (t *Transaction) beginScratch(ctx context.Context, job connector.JobID) (er
 	if t.scratch, err = newScratch(t.target.Store.Path, job); err != nil {
 		return err
 	}
-	c, err := Open(t.target.Store.Path, Read)
+	c, err := t.target.Store.open(Read)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (t *Transaction) beginScratch(ctx context.Context, job connector.JobID) (er
 	if err = errors.Join(err, c.Close()); err != nil {
 		return err
 	}
-	if t.conn, err = Open(t.scratch.path, Create); err != nil {
+	if t.conn, err = Open(t.target.Store.files(), t.scratch.path, Create); err != nil {
 		return err
 	}
 	if err := t.conn.Exec(fmt.Sprintf("PRAGMA page_size = %d", page)); err != nil {
@@ -165,7 +165,7 @@ func (t *Transaction) publish(ctx context.Context) (connector.Outcome, error) {
 	if t.release, err = queue(ctx, t.target.Store.Env, t.target.Store.Path); err != nil {
 		return fail(err)
 	}
-	if t.conn, err = openWriter(ctx, t.target.Store.Path, Write, false); err != nil {
+	if t.conn, err = openWriter(ctx, t.target.Store.files(), t.target.Store.Path, Write, false); err != nil {
 		return fail(err)
 	}
 	for _, sql := range []string{"ATTACH " + quoteText(t.scratch.path) + " AS " + scratchName,

@@ -111,7 +111,7 @@ func (g *opening) try(ctx context.Context, hold bool) (err error) {
 		g.closeAll()
 	}
 	if guard == nil {
-		if guard, err = Open(g.path, Read); err != nil {
+		if guard, err = Open(g.sources[0].store.files(), g.path, Read); err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, guard.Close()) }()
@@ -148,7 +148,7 @@ func (g *opening) try(ctx context.Context, hold bool) (err error) {
 // hold opens a guard that holds the write lock, unless a writer is at work, maybe this job's own, or the
 // file may not be written.
 func (g *opening) hold() (guard *Conn, held bool, err error) {
-	if guard, err = Open(g.path, Write); err != nil {
+	if guard, err = Open(g.sources[0].store.files(), g.path, Write); err != nil {
 		return nil, false, err
 	}
 	err = guard.Exec("BEGIN IMMEDIATE")

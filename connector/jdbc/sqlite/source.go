@@ -135,7 +135,7 @@ func (s *source) ranges(ctx context.Context, most int) ([]connector.Split, error
 func touch(c *Conn) error { return c.Exec("SELECT 1 FROM main.sqlite_schema LIMIT 1") }
 
 func (s *source) openReader() error {
-	c, err := Open(s.store.Path, Read)
+	c, err := s.store.open(Read)
 	if err != nil {
 		return err
 	}

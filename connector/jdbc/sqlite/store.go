@@ -60,6 +60,16 @@ func NewStore(path string, options map[string]string, env *connector.Env) *Store
 	return s
 }
 
+// files is where this process notes what it has open; nil when nobody asks.
+func (s *Store) files() *connector.Files {
+	if s.Env == nil {
+		return nil
+	}
+	return s.Env.Files
+}
+
+func (s *Store) open(mode Mode) (*Conn, error) { return Open(s.files(), s.Path, mode) }
+
 func (s *Store) asText(table, column string) bool {
 	return s.AsText[column] || s.AsText[table+"."+column]
 }

@@ -19,7 +19,7 @@ type Table struct {
 
 // OpenTable opens a table, whose columns are read and written as schema says.
 func (s *Store) OpenTable(ctx context.Context, name string, schema types.Schema) (*Table, error) {
-	c, err := Open(s.Path, Read)
+	c, err := s.open(Read)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (t *Table) transaction(insert connector.Insert, empty bool) (connector.Tran
 
 // CheckEmpty returns an error when the table has rows.
 func (t *Table) CheckEmpty(ctx context.Context) error {
-	c, err := Open(t.store.Path, Read)
+	c, err := t.store.open(Read)
 	if err != nil {
 		return err
 	}

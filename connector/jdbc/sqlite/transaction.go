@@ -95,7 +95,7 @@ func (t *Transaction) chooseRoad(ctx context.Context) (road, error) {
 	if absent(s.Path) || !t.target.ReadsSame && (!s.Staging || t.target.Key != nil) {
 		return direct, nil
 	}
-	c, err := Open(s.Path, Read)
+	c, err := s.open(Read)
 	if err != nil {
 		return direct, err
 	}
@@ -258,7 +258,7 @@ func (t *Transaction) lockFile(ctx context.Context) (c *Conn, made bool, err err
 		if fresh && mode == Write {
 			return nil, made, &Error{Code: codeCantOpen, Path: t.target.Store.Path}
 		}
-		if c, err = openWriter(ctx, t.target.Store.Path, mode, fresh); err != nil {
+		if c, err = openWriter(ctx, t.target.Store.files(), t.target.Store.Path, mode, fresh); err != nil {
 			return nil, made || fresh, err
 		}
 		made = made || fresh
@@ -557,7 +557,7 @@ func (t *Transaction) drop() error {
 		t.scratch = nil
 	}
 	if t.made {
-		err = errors.Join(err, removeEmpty(t.target.Store.Path))
+		err = errors.Join(err, removeEmpty(t.target.Store.files(), t.target.Store.Path))
 		t.made = false
 	}
 	if t.release != nil {

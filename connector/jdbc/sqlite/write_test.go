@@ -385,7 +385,7 @@ func TestLockWait(t *testing.T) {
 // nothing is committed.
 func TestReaderWait(t *testing.T) {
 	s := fileOf(t, "rollback journal")
-	c, err := Open(s.Path, Read)
+	c, err := Open(s.files(), s.Path, Read)
 	require.NoError(t, err)
 	require.NoError(t, c.Exec("BEGIN"))
 	require.NoError(t, touch(c))
