@@ -6,7 +6,8 @@ import (
 )
 
 // distinctAggregate groups twice where all aggregates are DISTINCT over the same arguments, first to the
-// distinct ones: both steps then run in parallel.
+// distinct ones: both steps then run in parallel. Groups come in no order, so that calls whose result depends on
+// the order of the rows stay as they are.
 func distinctAggregate(n plan.Node, _ *expr.Env) (plan.Node, bool) {
 	a, ok := n.(*plan.Aggregate)
 	if !ok || len(a.Aggs) == 0 {
@@ -14,7 +15,7 @@ func distinctAggregate(n plan.Node, _ *expr.Env) (plan.Node, bool) {
 	}
 	first := a.Aggs[0]
 	for _, c := range a.Aggs {
-		if !c.Distinct || c.Filter != nil || len(c.Args) != len(first.Args) {
+		if !c.Distinct || c.Func.Ordered || c.Filter != nil || len(c.Args) != len(first.Args) {
 			return n, false
 		}
 		for i := range c.Args {
