@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,20 +15,21 @@ import (
 
 // AlterTable makes the new definition the table's, and its rows those of the new columns, by one swap.
 // Readers keep their version. While a job writes the table it is refused.
-func (c *Catalog) AlterTable(_ context.Context, path catalog.ObjectPath, old, new *catalog.CatalogTable, changes []catalog.TableChange) error {
-	if err := c.accepts(path, new); err != nil {
+func (c *Catalog) AlterTable(ctx context.Context, path catalog.ObjectPath, old, next *catalog.CatalogTable, changes []catalog.TableChange) error {
+	if err := c.accepts(path, next); err != nil {
 		return place(err, changes)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	c.mu.RLock()
 	o, err := c.object(path)
+	c.mu.RUnlock()
 	if err != nil {
 		return err
 	}
-	if o.table.Kind != new.Kind || !maps.Equal(o.table.Properties(), old.Properties()) {
-		return fmt.Errorf("%s was changed by another statement; look at it and try again", c.identifier(path))
+	changed := fmt.Errorf("%s was changed by another statement; look at it and try again", c.identifier(path))
+	if o.table.Kind != next.Kind || !maps.Equal(o.table.Properties(), old.Properties()) {
+		return changed
 	}
-	if (o.store != nil) != keepsRows(new) {
+	if (o.store != nil) != keepsRows(next) {
 		at := len(changes) - 1
 		for i, ch := range changes {
 			if ch.Key == "connector" {
@@ -36,23 +38,37 @@ func (c *Catalog) AlterTable(_ context.Context, path catalog.ObjectPath, old, ne
 		}
 		return &catalog.ChangeError{Index: at, Msg: "with or without the option 'connector' it would be another table: its rows are either kept in memory or elsewhere"}
 	}
-	next := &object{table: new, identity: o.identity}
-	if o.store != nil {
-		from, err := origins(old, new, changes)
+	var rows *memory.Alteration
+	if o.store != nil { // the catalog's lock is not held meanwhile: there may be many rows
+		from, err := origins(old, next, changes)
 		if err != nil {
 			return err
 		}
-		if next.store, err = o.store.Alter(c.identifier(path), new.Schema, from); err != nil {
+		if rows, err = o.store.Alter(ctx, c.identifier(path), next.Schema, from); err != nil {
 			return place(err, changes)
 		}
 	}
-	c.databases[path.Database].tables[path.Object] = next
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if now, err := c.object(path); err != nil || now != o {
+		if rows != nil {
+			rows.Abort()
+		}
+		return cmp.Or(err, changed)
+	}
+	altered := &object{table: next, identity: o.identity}
+	if rows != nil {
+		if altered.store, err = rows.Commit(); err != nil {
+			return err
+		}
+	}
+	c.databases[path.Database].tables[path.Object] = altered
 	return nil
 }
 
 // origins follows the changes and returns for each physical column of the new table which physical column
 // of the old one it was, -1 for one that was added.
-func origins(old, new *catalog.CatalogTable, changes []catalog.TableChange) ([]int, error) {
+func origins(old, next *catalog.CatalogTable, changes []catalog.TableChange) ([]int, error) {
 	was := map[string]int{}
 	for i, col := range old.Schema.Columns {
 		was[col.Name] = i
@@ -79,8 +95,8 @@ func origins(old, new *catalog.CatalogTable, changes []catalog.TableChange) ([]i
 			}
 		}
 	}
-	from := make([]int, len(new.Schema.Columns))
-	for i, col := range new.Schema.Columns {
+	from := make([]int, len(next.Schema.Columns))
+	for i, col := range next.Schema.Columns {
 		at, ok := was[col.Name]
 		if !ok {
 			return nil, fmt.Errorf("column %s comes from no column and from no change", connector.QuoteName(col.Name))
@@ -120,7 +136,7 @@ func place(err error, changes []catalog.TableChange) error {
 }
 
 // RenameTable gives a table or view another name in its database.
-func (c *Catalog) RenameTable(_ context.Context, path catalog.ObjectPath, newName string) error {
+func (c *Catalog) RenameTable(ctx context.Context, path catalog.ObjectPath, newName string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	o, err := c.object(path)
@@ -138,7 +154,11 @@ func (c *Catalog) RenameTable(_ context.Context, path catalog.ObjectPath, newNam
 		for i := range from {
 			from[i] = i
 		}
-		if next.store, err = o.store.Alter(c.identifier(to), o.table.Schema, from); err != nil {
+		same, err := o.store.Alter(ctx, c.identifier(to), o.table.Schema, from) // shares all vectors
+		if err != nil {
+			return err
+		}
+		if next.store, err = same.Commit(); err != nil {
 			return err
 		}
 	}

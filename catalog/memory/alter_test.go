@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -281,6 +282,66 @@ func TestAlterUnderReaders(t *testing.T) {
 	require.EqualError(t, c.AlterTable(ctx, path("t"), old, next, changes), "m.db.t was changed by another statement; look at it and try again")
 	require.NoError(t, c.DropTable(ctx, path("t"), ""))
 	require.Zero(t, budget.Used())
+}
+
+// ALTER TABLE of many rows can be called off, keeps nobody waiting, and reserves before it goes on: what it
+// had reserved comes back.
+func TestAlterOfManyRows(t *testing.T) {
+	budget := connector.NewMemory(1 << 30)
+	c := newCatalog(t, budget)
+	_, _, err := c.CreateTable(ctx, path("t"), tableOf(t, []string{"a INT"}))
+	require.NoError(t, err)
+	for range 12 {
+		insert(t, c, path("t"), slices.Repeat([]string{"1"}, 2048))
+	}
+	old, err := c.Table(ctx, path("t"))
+	require.NoError(t, err)
+	next, changes := changesOf(t, []string{"type a BIGINT"}, old)
+	used := budget.Used()
+	most := used
+	during := &countedContext{Context: ctx, end: 5, each: func() {
+		most = max(most, budget.Used())
+		names, err := c.ListTables(ctx, "db") // completion asks meanwhile
+		require.NoError(t, err)
+		require.Equal(t, []string{"t"}, names)
+	}}
+	require.ErrorIs(t, c.AlterTable(during, path("t"), old, next, changes), context.Canceled)
+	require.Equal(t, used, budget.Used())
+	require.Greater(t, most, used+20_000, "what is made is reserved batch by batch")
+	budget.SetLimit(used + 40_000)
+	var over *connector.MemoryError
+	require.ErrorAs(t, c.AlterTable(ctx, path("t"), old, next, changes), &over)
+	require.Equal(t, used, budget.Used())
+	budget.SetLimit(1 << 30)
+
+	// Rows that are added meanwhile are not lost.
+	meanwhile := &countedContext{Context: ctx}
+	meanwhile.each = func() {
+		if meanwhile.asked == 3 {
+			insert(t, c, path("t"), []string{"2"})
+		}
+	}
+	require.EqualError(t, c.AlterTable(meanwhile, path("t"), old, next, changes), "table m.db.t was written by another job meanwhile; run the statement again")
+	require.Contains(t, contents(t, c, path("t")), "2\n")
+	require.NoError(t, c.AlterTable(ctx, path("t"), old, next, changes))
+	require.NoError(t, c.DropTable(ctx, path("t"), ""))
+	require.Zero(t, budget.Used())
+}
+
+// countedContext runs each when it is asked, and has ended when it is asked for the end-th time, if ever.
+type countedContext struct {
+	context.Context
+	asked, end int
+	each       func()
+}
+
+func (c *countedContext) Err() error {
+	c.asked++
+	c.each()
+	if c.end > 0 && c.asked >= c.end {
+		return context.Canceled
+	}
+	return nil
 }
 
 // A table that a job writes is not altered and not renamed; a commit is never lost to either.

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -19,52 +20,89 @@ type ColumnError struct {
 // Error returns the message.
 func (e *ColumnError) Error() string { return e.Msg }
 
-// Alter returns a store with the rows of s under another name or schema, and ends s: readers of now keep
-// their rows, and whoever comes later is told to plan again. from gives for each column of the schema the
-// column of s that it was, -1 for a new one, which is NULL in every row. While a job writes the table it
-// is a *HeldError, and rows that do not fit are a *ColumnError; s goes on then.
+// Alteration is the rows of a store under another name or schema, to take its place. Memory is reserved for
+// what they do not share; Commit or Abort ends it.
+type Alteration struct {
+	store *Store
+	next  *Store
+	old   *version
+	left  int64  // bytes of old that next does not share
+	done  func() // with reading old
+}
+
+// Alter makes the rows of s into those of another name or schema. from gives for each column of the schema the
+// column of s that it was, -1 for a new one, which is NULL in every row. While a job writes the table it is a
+// *HeldError, and rows that do not fit are a *ColumnError. Until Commit nothing is changed, and nobody waits.
 //
 // A column's rows are cast to another type if every value of the old type has one in the new type;
 // without rows any type will do. The vectors of the other columns are shared.
-func (s *Store) Alter(id connector.ObjectIdentifier, schema types.Schema, from []int) (*Store, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.held(); err != nil {
+func (s *Store) Alter(ctx context.Context, id connector.ObjectIdentifier, schema types.Schema, from []int) (*Alteration, error) {
+	if err := s.Held(); err != nil {
 		return nil, err
 	}
-	if s.gone != "" {
-		return nil, fmt.Errorf("table %s %s", s.id, s.gone)
-	}
-	a := alteration{old: s.current, from: from, schema: schema}
-	if err := a.plan(s.schema); err != nil {
-		return nil, err
-	}
-	batches, err := a.rows()
+	old, done, err := s.acquire()
 	if err != nil {
 		return nil, err
 	}
-	if s.budget != nil {
-		if err := s.budget.Reserve(a.fresh); err != nil {
-			return nil, fmt.Errorf("alter table %s: %w", s.id, err)
-		}
+	a := alteration{table: s.id, budget: s.budget, old: old, from: from, schema: schema}
+	err = a.plan(s.schema)
+	var batches []*column.Batch
+	if err == nil {
+		batches, err = a.rows(ctx)
+	}
+	if err != nil {
+		release(s.budget, a.fresh)
+		done()
+		return nil, err
 	}
 	next := NewStore(id, schema, s.budget)
-	next.current = &version{batches: batches, rows: s.current.rows, bytes: s.current.bytes - a.left + a.fresh}
-	// What the new version does not share goes when the readers of the old one have closed.
-	s.current = &version{batches: s.current.batches, rows: s.current.rows, bytes: a.left}
-	s.gone = "was altered after the statement was planned; run it again"
-	s.free()
-	return next, nil
+	next.current = &version{batches: batches, rows: old.rows, bytes: old.bytes - a.left + a.fresh}
+	return &Alteration{store: s, next: next, old: old, left: a.left, done: done}, nil
+}
+
+// Commit ends the old store and returns the new one: readers of now keep their rows, and whoever comes later is
+// told to plan again. When a job has come to write the table meanwhile, or has written it, that is an error; the
+// old store goes on then.
+func (a *Alteration) Commit() (*Store, error) {
+	s := a.store
+	s.mu.Lock()
+	err := s.held()
+	switch {
+	case err != nil:
+	case s.gone != "":
+		err = fmt.Errorf("table %s %s", s.id, s.gone)
+	case s.current != a.old:
+		err = fmt.Errorf("table %s was written by another job meanwhile; run the statement again", s.id)
+	default:
+		// What the new version does not share goes when the readers of the old one have closed.
+		s.current = &version{batches: a.old.batches, rows: a.old.rows, bytes: a.left}
+		s.gone = "was altered after the statement was planned; run it again"
+	}
+	s.mu.Unlock()
+	if err != nil {
+		a.Abort()
+		return nil, err
+	}
+	a.done()
+	return a.next, nil
+}
+
+// Abort gives the memory back.
+func (a *Alteration) Abort() {
+	release(a.store.budget, a.next.current.bytes-a.old.bytes+a.left)
+	a.done()
 }
 
 // alteration makes the rows of one version into those of another schema.
 type alteration struct {
+	table  connector.ObjectIdentifier
+	budget *connector.Memory
 	old    *version
 	from   []int
 	schema types.Schema
 	casts  []*expr.Evaluator // by column; nil where the values stay as they are
 
-	fresh int64 // bytes of vectors that only the new version has
+	fresh int64 // bytes of vectors that only the new version has, reserved
 	left  int64 // bytes of vectors that only the old version has
 }
 
@@ -118,9 +156,13 @@ func (a *alteration) firstNull(at int) int64 {
 }
 
 // rows returns the new batches.
-func (a *alteration) rows() ([]*column.Batch, error) {
+func (a *alteration) rows(ctx context.Context) ([]*column.Batch, error) {
 	batches := make([]*column.Batch, len(a.old.batches))
 	for i, b := range a.old.batches {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		var fresh int64
 		shared := make([]bool, len(b.Cols))
 		next := &column.Batch{N: b.N, Cols: make([]*column.Vector, len(a.from))}
 		for j, at := range a.from {
@@ -147,8 +189,14 @@ func (a *alteration) rows() ([]*column.Batch, error) {
 				shared[at] = true
 				continue
 			}
-			a.fresh += next.Cols[j].Size()
+			fresh += next.Cols[j].Size()
 		}
+		if a.budget != nil {
+			if err := a.budget.Reserve(fresh); err != nil {
+				return nil, fmt.Errorf("alter table %s: %w", a.table, err)
+			}
+		}
+		a.fresh += fresh
 		for at, v := range b.Cols {
 			if !shared[at] {
 				a.left += v.Size()
