@@ -141,19 +141,56 @@ func TestRandomExpressions(t *testing.T) {
 		s = uint64(time.Now().UnixNano())
 	}
 	t.Logf("seed %d", s)
-	r := rand.New(rand.NewPCG(s, 2))
-	env := testEnv(t)
-	const n = 64
-	cols, b := propertyColumns(t, r, n, env)
+	calls := randomExpressions(t, s, *propertyCount, 64, propertyFunctions())
+	require.Greater(t, len(calls), len(propertyFunctions())*9/10, "most functions are called")
+}
+
+// TestRandomExpressionsOfFullBatches is TestRandomExpressions over batches of the usual size.
+func TestRandomExpressionsOfFullBatches(t *testing.T) {
+	randomExpressions(t, 2048, 40, column.DefaultRows, propertyFunctions())
+}
+
+// FuzzExpressions evaluates random expressions of one group of functions, of any where the group has few.
+func FuzzExpressions(f *testing.F) {
+	groups := map[string][]*Function{}
+	var names []string
+	for _, fn := range propertyFunctions() {
+		if groups[fn.Group] == nil {
+			names = append(names, fn.Group)
+		}
+		groups[fn.Group] = append(groups[fn.Group], fn)
+	}
+	for g := range names {
+		f.Add(uint64(g), uint8(g))
+	}
+	f.Fuzz(func(t *testing.T, seed uint64, group uint8) {
+		fs := groups[names[int(group)%len(names)]]
+		if len(fs) < 5 {
+			fs = propertyFunctions()
+		}
+		randomExpressions(t, seed, 10, 64, fs)
+	})
+}
+
+// propertyFunctions are the functions that random expressions are made of. TYPEOF tells columns from constants; a
+// FIELD's second argument and a JSON function's words are the binder's, not a user's.
+func propertyFunctions() []*Function {
 	var fs []*Function
 	for _, f := range Functions() {
-		// TYPEOF tells columns from constants; a FIELD's second argument and a JSON function's words are the binder's, not a user's.
 		if !f.Volatile && f.Name != "FIELD" && f.Name != "TYPEOF" && f.Name != "TRIM" && f.Name != "REPEAT" && f.Group != "json" {
 			fs = append(fs, f)
 		}
 	}
+	return fs
+}
+
+// randomExpressions checks count expressions over batches of n rows, and counts the calls of each function.
+func randomExpressions(t testing.TB, s uint64, count, n int, fs []*Function) map[string]int {
+	r := rand.New(rand.NewPCG(s, 2))
+	env := testEnv(t)
+	cols, b := propertyColumns(t, r, n, env)
 	calls, failing := map[string]int{}, 0
-	for count := range *propertyCount {
+	for nth := range count {
 		e := randomExpression(r, cols, b, fs, 1+r.IntN(3))
 		src := String(e)
 		ev, err := Compile(e, env)
@@ -183,7 +220,7 @@ func TestRandomExpressions(t *testing.T) {
 			require.NoError(t, err, "%s, %s (seed %d)", src, what, s)
 			rows := Rows{Sel: sel, N: n}
 			for k := range rows.Count() {
-				require.Equal(t, one[rows.Row(k)], show(v, rows.Row(k), env), "%s, %s, row %d (expression %d of seed %d)", src, what, rows.Row(k), count, s)
+				require.Equal(t, one[rows.Row(k)], show(v, rows.Row(k), env), "%s, %s, row %d (expression %d of seed %d)", src, what, rows.Row(k), nth, s)
 			}
 		}
 		all := good
@@ -247,6 +284,6 @@ func TestRandomExpressions(t *testing.T) {
 			return true
 		})
 	}
-	require.Less(t, failing, *propertyCount/3)
-	require.Greater(t, len(calls), len(fs)*9/10, "most functions are called")
+	require.LessOrEqual(t, failing, 3+count/3)
+	return calls
 }
