@@ -254,6 +254,9 @@ func (b *builder) stage(p *pipeline, v *job.Vertex) (*stage, int, error) {
 	case *job.Project:
 		s.name = "projection"
 		s.make = func(w *worker) (operator, error) { return newProject(spec, b.envOf(v, w)) }
+	case *job.Unnest:
+		s.name = "UNNEST"
+		s.make = func(w *worker) (operator, error) { return newUnnest(w, v, spec, b.envOf(v, w)) }
 	case *job.Limit:
 		s.name, alone = "LIMIT", true
 		s.make = func(*worker) (operator, error) { return newLimit(spec), nil }

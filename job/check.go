@@ -37,6 +37,11 @@ func (g *Graph) checkExprs(v *Vertex) error {
 		return check(width(0), s.Predicate)
 	case *Project:
 		return check(width(0), s.Exprs...)
+	case *Unnest:
+		if err := g.checkUnnest(v, s, width(0)); err != nil {
+			return err
+		}
+		return check(width(0), s.Arg)
 	case *Sort:
 		for _, k := range s.Keys {
 			if err := check(width(0), k.Expr); err != nil {

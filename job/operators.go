@@ -21,6 +21,8 @@ func operators(op string) Spec {
 		return new(Aggregate)
 	case "join":
 		return new(Join)
+	case "unnest":
+		return new(Unnest)
 	case "sort":
 		return new(Sort)
 	case "sink":

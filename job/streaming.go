@@ -44,7 +44,7 @@ func (g *Graph) checkMode() error {
 			return fmt.Errorf("vertex %d of a streaming job has parallelism %d", i, v.Parallelism)
 		}
 		switch s := v.Spec.(type) {
-		case *Scan, *Values, *Filter, *Project, *Limit, *Union, *Collect:
+		case *Scan, *Values, *Filter, *Project, *Unnest, *Limit, *Union, *Collect:
 		case *Aggregate:
 			if s.Phase != Changelog {
 				return fmt.Errorf("vertex %d of a streaming job aggregates in phase %q", i, s.Phase)

@@ -202,3 +202,24 @@ func commonNested(a, b Type) (Type, bool) {
 	}
 	return c, true
 }
+
+// Unnested returns the types of the columns that one element of a collection is: the fields of a ROW in an
+// ARRAY or MULTISET, the key and the value of a MAP, or else the element itself. A ROW that is NULL has NULL
+// in every field.
+func (t Type) Unnested() []Type {
+	if t.Kind == Map {
+		return []Type{t.MapKey(), t.MapValue()}
+	}
+	e := t.Element()
+	if e.Kind != Row {
+		return []Type{e}
+	}
+	ts := make([]Type, len(e.Fields))
+	for i, f := range e.Fields {
+		ts[i] = f.Type
+		if e.Nullable() {
+			ts[i] = f.Type.AsNullable()
+		}
+	}
+	return ts
+}

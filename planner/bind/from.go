@@ -37,7 +37,7 @@ func (b *Binder) from(t sqlparse.TableExpr, parent *scope) (plan.Node, *scope, e
 	case *sqlparse.Join:
 		return b.join(t, parent)
 	case *sqlparse.Unnest:
-		return nil, nil, notYet(t.Span(), "UNNEST")
+		return b.unnest(t, plan.OneRow(), &scope{parent: parent}, false, parent)
 	case *sqlparse.TableFunc:
 		name := pathText(t.Call.Name.Parts)
 		e := notYet(t.Call.Name.Span(), fmt.Sprintf("The table function %s", name))

@@ -13,6 +13,9 @@ func (b *Binder) join(j *sqlparse.Join, parent *scope) (plan.Node, *scope, error
 	if err != nil {
 		return nil, nil, err
 	}
+	if u, ok := j.Right.(*sqlparse.Unnest); ok {
+		return b.unnestJoin(j, u, left, ls, parent)
+	}
 	right, rs, err := b.from(j.Right, parent)
 	if err != nil {
 		return nil, nil, err

@@ -7,10 +7,13 @@ import (
 	"github.com/sluice-sql/sluice/types"
 )
 
-// setOp binds a chain of UNION and UNION ALL. It leans to the left and may be long, so that it is walked
+// setOp binds EXCEPT and INTERSECT, or a chain of UNION and UNION ALL. It leans to the left and may be long, so that it is walked
 // by a loop. A UNION makes all before it distinct, so that only the last one needs to: what stands up to it is
 // one node, and so is the run of UNION ALL behind it.
 func (b *Binder) setOp(q *sqlparse.SetOp, parent *scope) (*Relation, error) {
+	if q.Kind != sqlparse.Union {
+		return b.compareQueries(q, parent)
+	}
 	var spine []*sqlparse.SetOp
 	var first sqlparse.Query = q
 	for {
@@ -18,11 +21,8 @@ func (b *Binder) setOp(q *sqlparse.SetOp, parent *scope) (*Relation, error) {
 		if !ok {
 			break
 		}
-		switch op.Kind {
-		case sqlparse.Intersect:
-			return nil, notYet(op.Right.Span(), "INTERSECT")
-		case sqlparse.Except:
-			return nil, notYet(op.Right.Span(), "EXCEPT")
+		if op.Kind != sqlparse.Union {
+			break
 		}
 		spine = append(spine, op)
 		first = op.Left

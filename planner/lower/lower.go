@@ -189,6 +189,8 @@ func (l *lowering) node(n plan.Node) (int, error) {
 		spec = &job.Filter{Predicate: job.Expr{Expr: n.Condition}}
 	case *plan.Project:
 		spec = &job.Project{Exprs: job.Exprs(n.Exprs)}
+	case *plan.Unnest:
+		spec = &job.Unnest{Arg: job.Expr{Expr: n.Arg}, Columns: n.Columns, Outer: n.Outer, Ordinality: n.Ordinality}
 	case *plan.Limit:
 		spec, p = &job.Limit{Count: n.Count, Offset: n.Offset}, 1
 	case *plan.SingleRow:

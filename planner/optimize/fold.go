@@ -17,6 +17,10 @@ func foldConstants(n plan.Node, env *expr.Env) (plan.Node, bool) {
 		if es, changed := foldAll(n.Exprs, env); changed {
 			return plan.NewProject(n.Input, es, n.Schema().Names()), true
 		}
+	case *plan.Unnest:
+		if arg := expr.Fold(n.Arg, env); arg != n.Arg {
+			return n.With(n.Input, arg, n.Columns), true
+		}
 	case *plan.Join:
 		lk, l := foldAll(n.LeftKeys, env)
 		rk, r := foldAll(n.RightKeys, env)

@@ -139,12 +139,40 @@ func needed(n plan.Node, need columns) (plan.Node, places) {
 			inputs[i] = exactly(in, need)
 		}
 		return plan.NewUnion(inputs), at
+	case *plan.Unnest:
+		return pruneUnnest(n, need)
 	case *plan.Join:
 		return pruneJoin(n, need)
 	case *plan.Aggregate:
 		return pruneAggregate(n, need)
 	}
 	return n, identity(len(need))
+}
+
+// pruneUnnest passes on no more columns than are needed, above all not the collection for each of its
+// elements. The columns of the elements stay.
+func pruneUnnest(n *plan.Unnest, need columns) (plan.Node, places) {
+	below := make(columns, plan.Width(n.Input))
+	below.use(n.Arg)
+	at := make(places, len(need))
+	var wanted []int
+	for i, c := range n.Columns {
+		at[i] = -1
+		if need[i] {
+			below[c] = true
+			at[i] = len(wanted)
+			wanted = append(wanted, c)
+		}
+	}
+	for i := len(n.Columns); i < len(need); i++ {
+		at[i] = len(wanted) + i - len(n.Columns)
+	}
+	in, from := needed(n.Input, below)
+	columns := make([]int, len(wanted))
+	for i, c := range wanted {
+		columns[i] = from[c]
+	}
+	return n.With(in, from.of(n.Arg), columns), at
 }
 
 func identity(n int) places {

@@ -14,6 +14,8 @@ func rename(n plan.Node) plan.Node {
 		return plan.NewFilter(n.Input, named(n.Condition, n.Input))
 	case *plan.Project:
 		return plan.NewProject(n.Input, allNamed(n.Exprs, n.Input), n.Schema().Names())
+	case *plan.Unnest:
+		return n.With(n.Input, named(n.Arg, n.Input), n.Columns)
 	case *plan.Join:
 		return plan.NewJoin(n.Kind, n.Left, n.Right, allNamed(n.LeftKeys, n.Left), allNamed(n.RightKeys, n.Right), named(n.Residual, n))
 	case *plan.Sort:

@@ -30,6 +30,8 @@ func MapExprs(n Node, f func(expr.Expr) expr.Expr) Node {
 		return NewFilter(n.Input, f(n.Condition))
 	case *Project:
 		return NewProject(n.Input, all(n.Exprs), n.Schema().Names())
+	case *Unnest:
+		return n.With(n.Input, f(n.Arg), n.Columns)
 	case *Join:
 		return NewJoin(n.Kind, n.Left, n.Right, all(n.LeftKeys), all(n.RightKeys), one(n.Residual))
 	case *Sort:

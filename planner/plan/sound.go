@@ -20,6 +20,8 @@ func Sound(n Node) bool {
 			infallible(n.Condition)
 		case *Project:
 			infallible(n.Exprs...)
+		case *Unnest:
+			infallible(n.Arg)
 		case *Join:
 			infallible(n.LeftKeys...)
 			infallible(n.RightKeys...)
