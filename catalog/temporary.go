@@ -80,6 +80,22 @@ func (v temporaryView) CreateTable(_ context.Context, path ObjectPath, _ *Catalo
 	return false, "", v.refuse(path)
 }
 
+func (v temporaryView) CreateDatabase(_ context.Context, name string, _ Database) error {
+	return v.refuseDatabase(name)
+}
+
+func (v temporaryView) AlterDatabase(_ context.Context, name string, _ Database) error {
+	return v.refuseDatabase(name)
+}
+
+func (v temporaryView) DropDatabase(_ context.Context, name string, _ bool) error {
+	return v.refuseDatabase(name)
+}
+
+func (v temporaryView) refuseDatabase(name string) error {
+	return fmt.Errorf("the temporary objects of database %s.%s are a session's; there is no database to change", v.of, name)
+}
+
 func (v temporaryView) DropTable(_ context.Context, path ObjectPath, _ string) error {
 	return v.refuse(path)
 }

@@ -73,6 +73,11 @@ func TestTemporary(t *testing.T) {
 	} {
 		require.EqualError(t, err, "default_catalog.default_database.t is a temporary object; it can be created and dropped, nothing else")
 	}
+	for _, err := range []error{
+		cat.CreateDatabase(ctx, "d", catalog.Database{}), cat.AlterDatabase(ctx, "d", catalog.Database{}), cat.DropDatabase(ctx, "d", true),
+	} {
+		require.EqualError(t, err, "the temporary objects of database default_catalog.d are a session's; there is no database to change")
+	}
 
 	// A job finds its rows by the reference, and the table is not dropped under it.
 	ref, err := m.RefOf(temp)

@@ -280,7 +280,7 @@ func (c *Catalog) free(db *database, path catalog.ObjectPath) error {
 		return fmt.Errorf("%w: %s", catalog.ErrTableAlreadyExist, c.identifier(path))
 	}
 	if r, taken := db.reserved[path.Object]; taken {
-		return fmt.Errorf("%w: %s", catalog.ErrTableAlreadyExist, r.held())
+		return r.held() // it may never come to be
 	}
 	return nil
 }

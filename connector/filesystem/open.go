@@ -8,10 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/sluice-sql/sluice/connector"
 )
@@ -50,12 +47,11 @@ func pickHelp(err error, dir, extension string, f file) error {
 // has on it. So the file is first held without being opened, which leaves locks alone, and then asked after by
 // its identity; only what is no database is opened, as the very file that was asked after.
 func openFile(path string, files *connector.Files) (_ *opened, err error) {
-	held, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+	name, let, err := hold(path)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
 	}
-	defer func() { _ = unix.Close(held) }() // it only names the file
-	name := "/proc/self/fd/" + strconv.Itoa(held)
+	defer let()
 	info, err := os.Stat(name)
 	if errors.Is(err, fs.ErrNotExist) { // no /proc
 		name = path
