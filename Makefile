@@ -12,7 +12,7 @@ build: sluice ## build ./sluice
 sluice: $(SOURCES)
 	$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o $@ .
 
-demo: sluice ## a CREATE TABLE AS that succeeds, one that fails, one that is killed
+demo: sluice ## a CREATE TABLE AS that succeeds, one that fails, one that is killed, two that stream
 	@scripts/demo.sh ./sluice
 
 test: ## run the tests; strace is installed for them as root on Debian

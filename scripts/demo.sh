@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# The main job, told in four steps: a CREATE TABLE AS that succeeds, one that fails at its last row and
-# one that is killed, each followed by a look at what is there.
+# The main job, told in six steps: a CREATE TABLE AS that succeeds, one that fails at its last row and
+# one that is killed, each followed by a look at what is there; then the one that fails in streaming mode,
+# whose rows stay, and one that never ends, watched while it fills its table.
 set -euo pipefail
 sluice=$(realpath "${1:-./sluice}")
 scripts=$(realpath "$(dirname "$0")")
 dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
+desks=
+trap '[ -z "$desks" ] || kill "$desks" 2>/dev/null || true; rm -rf "$dir"' EXIT
 cd "$dir"
 ln -s "$scripts" scripts # so that errors name scripts/fails.sql
 
@@ -49,3 +51,30 @@ say "   The next program that opens it finds it as it was before (scripts/every_
 must_fail every_pair.sql
 
 say "All or nothing: city_revenue is whole; till and every_pair never existed."
+
+say "5. The one that fails, in streaming mode (scripts/live.sql)"
+show live.sql
+must_fail live.sql
+say "   The table is there, with what had been committed (scripts/live_till.sql)"
+"$sluice" -f "scripts/live_till.sql"
+
+say "6. One that never ends (scripts/desks.sql), and a dashboard beside it, twice (scripts/dashboard.sql)"
+show desks.sql
+"$sluice" -f "scripts/desks.sql" &
+desks=$!
+for pause in 2 2; do
+  sleep "$pause"
+  "$sluice" -f "scripts/dashboard.sql" 2>/dev/null
+done
+say "   Ctrl-C stops it; what is committed stays"
+code=0
+kill -INT "$desks"
+wait "$desks" || code=$?
+desks=
+if [ "$code" != 130 ]; then
+  echo "expected desks.sql to end by the signal with exit code 130, got $code" >&2
+  exit 1
+fi
+"$sluice" -f "scripts/dashboard.sql"
+
+say "Live: till has what was read before its bad line, sales what was sold before Ctrl-C."
