@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"sync"
 )
 
 // OpenCatalog opens a catalog for this session alone: the Store does not get it, and one of its name that the
@@ -28,6 +27,6 @@ func (m *CatalogManager) OpenCatalog(ctx context.Context, d Descriptor) error {
 		}
 		return err
 	}
-	m.catalogs[d.Name] = &entry{desc: d, cat: c, first: &sync.Once{}}
+	m.catalogs[d.Name] = newEntry(d, false, c)
 	return nil
 }
