@@ -270,8 +270,8 @@ func (c *completing) address(closed bool) {
 	})
 }
 
-// mostFiles is how many names of a folder are looked at.
-const mostFiles = 10_000
+// mostNames is how many names of a folder are looked at.
+const mostNames = 10_000
 
 // files adds the files whose names begin as typed.
 func (c *completing) files(typed string, closed bool, wanted func(string) bool) {
@@ -298,7 +298,7 @@ func (c *completing) filesBehind(before, typed string, closed bool, wanted func(
 			return nil, err
 		}
 		defer d.Close()
-		entries, err := d.ReadDir(mostFiles)
+		entries, err := d.ReadDir(mostNames)
 		var list []file
 		for _, e := range entries {
 			f := file{e.Name(), e.IsDir()}
