@@ -179,7 +179,8 @@ type Factory interface {
 	Options() []connector.Option
 	// Catalog makes an instance from a name and its properties, which have been checked against
 	// Options. It does not open it. Relative paths in properties are resolved by Resolve beforehand.
-	Catalog(name string, properties map[string]string, env *connector.Env) (Catalog, error)
+	// r has the environment, and opens the tables of connectors for a catalog that writes such itself.
+	Catalog(name string, properties map[string]string, r *Registry) (Catalog, error)
 	// Resolve returns the properties as they are to be kept: relative paths made absolute.
 	Resolve(properties map[string]string) (map[string]string, error)
 	// Serialized reports whether name and properties suffice to reach the same data elsewhere. When

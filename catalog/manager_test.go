@@ -46,8 +46,8 @@ func (vault) Resolve(p map[string]string) (map[string]string, error) {
 
 func (vault) Serialized() bool { return true }
 
-func (v vault) Catalog(name string, p map[string]string, env *connector.Env) (catalog.Catalog, error) {
-	c, err := v.Factory.Catalog(name, map[string]string{"default-database": "main"}, env)
+func (v vault) Catalog(name string, p map[string]string, r *catalog.Registry) (catalog.Catalog, error) {
+	c, err := v.Factory.Catalog(name, map[string]string{"default-database": "main"}, r)
 	return &vaultCatalog{c, v}, err
 }
 

@@ -43,18 +43,7 @@ func (r *Registry) New(ref Ref) (Catalog, error) {
 	if err := connector.CheckOptions("catalog type '"+f.Type()+"'", withType(f), ref.Properties); err != nil {
 		return nil, err
 	}
-	c, err := f.Catalog(ref.Name, ref.Properties, r.Env)
-	if u, ok := c.(ConnectorUser); ok && err == nil {
-		u.UseConnectors(r)
-	}
-	return c, err
-}
-
-// ConnectorUser is a catalog that writes tables of connectors itself: one that keeps definitions only, and
-// has CREATE TABLE AS.
-type ConnectorUser interface {
-	// UseConnectors hands over what opens the tables, when the instance has just been made.
-	UseConnectors(r *Registry)
+	return f.Catalog(ref.Name, ref.Properties, r)
 }
 
 func (r *Registry) factoryOf(properties map[string]string) (Factory, error) {

@@ -131,8 +131,8 @@ type hanging struct {
 
 func (hanging) Type() string { return "hanging" }
 
-func (f hanging) Catalog(name string, _ map[string]string, env *connector.Env) (catalog.Catalog, error) {
-	c, err := f.Factory.Catalog(name, map[string]string{}, env)
+func (f hanging) Catalog(name string, _ map[string]string, r *catalog.Registry) (catalog.Catalog, error) {
+	c, err := f.Factory.Catalog(name, map[string]string{}, r)
 	return hangingCatalog{c, f}, err
 }
 

@@ -201,7 +201,7 @@ func (w *world) Serialized() bool            { return true }
 
 func (w *world) Resolve(p map[string]string) (map[string]string, error) { return p, nil }
 
-func (w *world) Catalog(string, map[string]string, *connector.Env) (catalog.Catalog, error) {
+func (w *world) Catalog(string, map[string]string, *catalog.Registry) (catalog.Catalog, error) {
 	return &testCatalog{w: w}, nil
 }
 

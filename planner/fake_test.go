@@ -38,7 +38,7 @@ func (f fakeType) Options() []connector.Option {
 	return []connector.Option{{Key: "default-database", Public: true, Doc: "the database a session starts in"}}
 }
 
-func (f fakeType) Catalog(name string, _ map[string]string, _ *connector.Env) (catalog.Catalog, error) {
+func (f fakeType) Catalog(name string, _ map[string]string, _ *catalog.Registry) (catalog.Catalog, error) {
 	return &fakeCatalog{name: name, typ: f, tables: map[catalog.ObjectPath]*catalog.CatalogTable{}, made: map[string]bool{}}, nil
 }
 

@@ -29,8 +29,8 @@ func (vault) Options() []connector.Option {
 	}
 }
 
-func (f vault) Catalog(name string, properties map[string]string, env *connector.Env) (catalog.Catalog, error) {
-	c, err := f.Factory.Catalog(name, map[string]string{}, env)
+func (f vault) Catalog(name string, properties map[string]string, r *catalog.Registry) (catalog.Catalog, error) {
+	c, err := f.Factory.Catalog(name, map[string]string{}, r)
 	if err != nil {
 		return nil, err
 	}
@@ -160,8 +160,8 @@ type askedCatalogs struct {
 
 func (*askedCatalogs) Type() string { return "asked" }
 
-func (f *askedCatalogs) Catalog(name string, _ map[string]string, env *connector.Env) (catalog.Catalog, error) {
-	c, err := f.Factory.Catalog(name, map[string]string{}, env)
+func (f *askedCatalogs) Catalog(name string, _ map[string]string, r *catalog.Registry) (catalog.Catalog, error) {
+	c, err := f.Factory.Catalog(name, map[string]string{}, r)
 	return &askedCatalog{c, f}, err
 }
 

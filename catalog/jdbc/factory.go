@@ -63,7 +63,7 @@ func address(properties map[string]string) (jdbc.Address, error) {
 }
 
 // Catalog makes a catalog; it opens nothing.
-func (f Factory) Catalog(name string, properties map[string]string, env *connector.Env) (catalog.Catalog, error) {
+func (f Factory) Catalog(name string, properties map[string]string, r *catalog.Registry) (catalog.Catalog, error) {
 	a, err := address(properties)
 	if err != nil {
 		return nil, err
@@ -71,7 +71,7 @@ func (f Factory) Catalog(name string, properties map[string]string, env *connect
 	if a, err = a.Absolute(); err != nil {
 		return nil, err
 	}
-	return &Catalog{name: name, address: a, properties: properties, env: env}, nil
+	return &Catalog{name: name, address: a, properties: properties, env: r.Env}, nil
 }
 
 // tables opens the catalog's own tables.

@@ -50,12 +50,7 @@ var (
 	_ catalog.Catalog = (*Catalog)(nil)
 	_ catalog.Busy    = (*Catalog)(nil)
 	_ catalog.Alterer = (*Catalog)(nil)
-
-	_ catalog.ConnectorUser = (*Catalog)(nil)
 )
-
-// UseConnectors takes what opens the tables with 'connector'.
-func (c *Catalog) UseConnectors(r *catalog.Registry) { c.connectors = r }
 
 // Open does nothing: the catalog is there.
 func (c *Catalog) Open(context.Context) error { return nil }

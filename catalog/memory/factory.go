@@ -22,7 +22,7 @@ func (Factory) Options() []connector.Option {
 }
 
 // Catalog makes an empty catalog.
-func (Factory) Catalog(name string, properties map[string]string, env *connector.Env) (catalog.Catalog, error) {
+func (Factory) Catalog(name string, properties map[string]string, r *catalog.Registry) (catalog.Catalog, error) {
 	db, ok := properties["default-database"]
 	if !ok {
 		db = "default"
@@ -31,10 +31,10 @@ func (Factory) Catalog(name string, properties map[string]string, env *connector
 		return nil, &connector.OptionError{Key: "default-database", Msg: "option 'default-database' is empty; it needs a name"}
 	}
 	var budget *connector.Memory
-	if env != nil {
-		budget = env.Memory
+	if r.Env != nil {
+		budget = r.Env.Memory
 	}
-	return &Catalog{name: name, defaultDB: db, budget: budget, databases: map[string]*database{db: newDatabase(catalog.Database{})}}, nil
+	return &Catalog{name: name, defaultDB: db, budget: budget, connectors: r, databases: map[string]*database{db: newDatabase(catalog.Database{})}}, nil
 }
 
 // Resolve returns the properties unchanged.

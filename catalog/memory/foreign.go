@@ -42,9 +42,6 @@ func fault(err error) error {
 }
 
 func (c *Catalog) creator(path catalog.ObjectPath, table *catalog.CatalogTable) (connector.Creator, connector.TableDef, connector.Insert, error) {
-	if c.connectors == nil {
-		return nil, connector.TableDef{}, connector.Insert{}, fmt.Errorf("catalog %s has no connectors", connector.QuoteName(c.name))
-	}
 	return c.connectors.Creator(c.identifier(path), table)
 }
 

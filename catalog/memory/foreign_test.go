@@ -293,7 +293,7 @@ func TestForeignRefused(t *testing.T) {
 	_, err = made.Stage(ctx, path("t"), table, catalog.CreateTableAs, false)
 	require.Error(t, err)
 	_, err = newCatalog(t, nil).Check(ctx, path("t"), table, catalog.CreateTableAs)
-	require.EqualError(t, err, "catalog `m` has no connectors")
+	require.EqualError(t, err, "table m.db.t: unknown connector 'plain'; available: none")
 }
 
 // The rows are written into what the store keeps: not into what it computes, nor what is only read.

@@ -18,7 +18,7 @@ import (
 var ctx = context.Background()
 
 func newCatalog(t *testing.T, budget *connector.Memory) *Catalog {
-	c, err := Factory{}.Catalog("m", map[string]string{"type": "generic_in_memory", "default-database": "db"}, &connector.Env{Memory: budget})
+	c, err := Factory{}.Catalog("m", map[string]string{"type": "generic_in_memory", "default-database": "db"}, &catalog.Registry{Env: &connector.Env{Memory: budget}})
 	require.NoError(t, err)
 	return c.(*Catalog)
 }
@@ -126,10 +126,10 @@ func TestOptions(t *testing.T) {
 
 func TestFactory(t *testing.T) {
 	f := Factory{}
-	c, err := f.Catalog("x", map[string]string{"type": "generic_in_memory"}, nil)
+	c, err := f.Catalog("x", map[string]string{"type": "generic_in_memory"}, &catalog.Registry{})
 	require.NoError(t, err)
 	require.Equal(t, "default", c.DefaultDatabase())
-	_, err = f.Catalog("x", map[string]string{"default-database": ""}, nil)
+	_, err = f.Catalog("x", map[string]string{"default-database": ""}, &catalog.Registry{})
 	require.EqualError(t, err, "option 'default-database' is empty; it needs a name")
 	require.False(t, f.Serialized())
 }
