@@ -255,7 +255,7 @@ func (sh *shell) remember(rl *readline.Instance, h *history, t sqlparse.Statemen
 		s = withoutValues(s)
 	} else {
 		if _, err := sqlparse.Parse(s); err != nil {
-			s = withoutValues(s)
+			s = withoutValues(sqlparse.MaskUnparsed(s, nil))
 		}
 		s = sh.engine.Masked(s)
 		if t.Vertical {

@@ -280,6 +280,7 @@ func (sh *shell) exit(out outcome) int {
 // misread reports what the splitter cannot read, or what is wrong with a short form.
 func (sh *shell) misread(name string, t sqlparse.StatementText, err error) outcome {
 	text := err.Error() + "\n"
+	t.Text = sqlparse.MaskUnparsed(t.Text, nil)
 	var e *sqlparse.Error
 	if errors.As(err, &e) {
 		text = e.Render(t.Source(name))

@@ -78,6 +78,29 @@ func (s *Session) mask(x *execution) {
 	x.masked.SQL = string(text)
 }
 
+// maskUnparsed does what mask does to a statement that does not parse. Of its words all that may be secret is
+// kept out of the message too, which may name one.
+func (s *Session) maskUnparsed(x *execution) {
+	var declared []connector.Option
+	public := func(word, key string) bool {
+		if word == "SET" {
+			if _, known := s.options.lookup(key); known {
+				return true
+			}
+		}
+		if declared == nil {
+			declared = s.plainlyPublic()
+		}
+		return slices.ContainsFunc(declared, func(o connector.Option) bool { return o.Key == key })
+	}
+	x.masked.SQL = sqlparse.MaskUnparsed(x.text.SQL, public)
+	for _, at := range sqlparse.UnparsedSecrets(x.text.SQL, public) {
+		if secret := x.text.SQL[at.Start:at.End]; strings.ContainsFunc(secret, isWord) {
+			x.secrets = append(x.secrets, secret)
+		}
+	}
+}
+
 // optionsOfType returns the declared options of a catalog type; of one that is not known, plainlyPublic.
 func (s *Session) optionsOfType(typ string) []connector.Option {
 	if s.registry.Factory(typ) == nil {

@@ -99,8 +99,8 @@ func TestMaskedSet(t *testing.T) {
 		"SET 's3.access_key' = 'hunter2'":             "SET 's3.access_key' = '*******'",
 		"SET 'rest.anything' = 'hunter2'":             "SET 'rest.anything' = '*******'",
 		"SET 'nonsense' = 'hunter2'":                  "SET 'nonsense' = '*******'",
-		"SET 'pwd' 'hunter2'":                         "SET 'pwd' 'hunter2'", // no statement; the key has no value
-		"SET 'pwd' = 'hunter2' and more":              "SET 'pwd' = '*******' and more",
+		"SET 'pwd' 'hunter2'":                         "SET 'pwd' '*******'", // no statement
+		"SET 'pwd' = 'hunter2' and more":              "SET 'pwd' = '*******' *** ****",
 		"SET 'parallelism.default' = '3'":             "SET 'parallelism.default' = '3'",
 		"SELECT 'jdbc:x://h?user=u&pwd=p', 'pwd=p'":   "SELECT 'jdbc:x://h?user=u&pwd=*', 'pwd=p'",
 		"SELECT 'x://h?access-key=p&accessKey=p&a=b'": "SELECT 'x://h?access-key=*&accessKey=*&a=b'",
@@ -173,4 +173,33 @@ type askedCatalog struct {
 func (c *askedCatalog) Table(ctx context.Context, path catalog.ObjectPath) (*catalog.CatalogTable, error) {
 	c.of.times++
 	return c.Catalog.Table(ctx, path)
+}
+
+// A statement that does not parse leaves no secret in its message, in the lines of it that are shown, or in a
+// history, which keeps no value at all.
+func TestUnparsedSecrets(t *testing.T) {
+	w := newWorld(t, nil)
+	for _, sql := range []string{
+		"CREATE CATALOG s WITH ('type'='jdbc','password' 'CANARY77')",
+		"CREATE CATALOG s WITH ('type'='jdbc','password'=CANARY77)",
+		"CREATE CATALOG s WITH ('type'='jdbc','password'=>'CANARY77')",
+		"CREATE CATALOG s WITH ('type'='jdbc','password':'CANARY77')",
+		"CREATE CATALOG s WITH ('type'='jdbc','password','CANARY77')",
+		"ALTER TABLE t SET ('token'='a' 'bCANARY77')",
+		"SET password=CANARY77",
+		"CREATE CATALOG s WITH ('type'='jdbc',password='CANARY77')",
+		"CREATE CATALOG s WITH ('type'='jdbc','pass''word'='CANARY77') garbage",
+		"CREATE CATALOG s WITH ('password'='CANARY77) ; SELECT '1'",
+		"CREATE CATALOG s WITH ('type'='jdbc, 'password'='CANARY77')",
+		"ALTER TABLE t SET ('user'='CANARY77'\n",
+	} {
+		_, err := w.Execute(context.Background(), session.Text{SQL: sql})
+		var e *session.Error
+		require.ErrorAs(t, err, &e, sql)
+		require.NotContains(t, e.Render()+e.Msg+e.Hint, "CANARY77", sql)
+		require.NotContains(t, w.Masked(sql), "CANARY77", sql)
+	}
+	_, err := w.Execute(context.Background(), session.Text{SQL: "CREATE CATALOG s WITH ('type'='jdbc' 'base-url'='jdbc:sqlite:x')"})
+	require.ErrorContains(t, err, "base-url")
+	require.Equal(t, "ALTER TABLE t SET ('path'='********'", w.Masked("ALTER TABLE t SET ('path'='CANARY77'"))
 }

@@ -129,6 +129,8 @@ func (s *Session) Masked(sql string) string {
 	if stmt, err := sqlparse.Parse(sql); err == nil {
 		x.stmt = stmt
 		s.mask(x)
+	} else {
+		x.masked.SQL = sqlparse.MaskUnparsed(sql, nil) // kept for long: no value of an option is
 	}
 	return s.scrubSource(x)
 }
@@ -167,6 +169,7 @@ func (s *Session) Execute(ctx context.Context, t Text) (*Result, error) {
 	x := s.execution(t)
 	stmt, err := sqlparse.Parse(t.SQL)
 	if err != nil {
+		s.maskUnparsed(x)
 		return nil, s.fail(x, err)
 	}
 	x.stmt = stmt

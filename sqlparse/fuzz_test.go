@@ -30,6 +30,7 @@ func FuzzPrintParse(f *testing.F) {
 			roundTrip(t, text, func(text string) (Node, error) { return parseExpr(text) })
 		}
 		require.Len(t, MaskSecrets(text), len(text))
+		require.Len(t, MaskUnparsed(text, nil), len(text))
 		checkTokens(t, text)
 	})
 }

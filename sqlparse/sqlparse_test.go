@@ -17,6 +17,7 @@ import (
 //	expr, type  the same for a lone expression or data type
 //	error     prints the rendered error
 //	split     prints the statements, and what is still open
+//	unparsed  prints the text masked as one that does not parse, where 'type' and 'path' are public
 //	mask      prints the text with its secrets masked
 //	tokens    prints the tokens and their classes
 //
@@ -45,6 +46,10 @@ func TestData(t *testing.T) {
 				return runSplit(input)
 			case "tokens":
 				return runTokens(t, input)
+			case "unparsed":
+				out := MaskUnparsed(input, func(_, key string) bool { return key == "type" || key == "path" })
+				require.Equal(t, len(input), len(out))
+				return out
 			case "mask":
 				out := MaskSecrets(input)
 				require.Equal(t, len(input), len(out))
