@@ -297,9 +297,9 @@ func TestWatermark(t *testing.T) {
 	w.rt.Registry.Env.Clock = func() time.Time { return time.Unix(now.Load(), 0) }
 	now.Store(1000)
 	f, g := w.feed("t", columns(integer)), w.feed("u", columns(integer))
-	held, release := make(chan struct{}), sync.OnceFunc(func() {})
+	held := make(chan struct{})
 	g.onRead = func(int) error { <-held; return nil }
-	release = sync.OnceFunc(func() { close(held) })
+	release := sync.OnceFunc(func() { close(held) })
 	defer release()
 	p := w.streaming(2048)
 	v := p.vertex(&job.Union{}, columns(integer), 1, forward(p.scan("t", 1)), forward(p.scan("u", 1)))

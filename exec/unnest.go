@@ -13,16 +13,16 @@ import (
 // and notes of which row each is; when a batch is full the columns of those rows are put beside them.
 type unnest struct {
 	stateless
-	w       *worker
-	spec    *job.Unnest
-	arg     *expr.Evaluator
-	typ     types.Type
-	out     *slot
-	left    []*column.Vector // the columns passed on
-	parts   []*column.Vector // of the elements, in out
-	number  *column.Vector   // of the element, in out; nil: not wanted
-	sel     []uint16         // the row that each element is of
-	most    int              // rows in a batch
+	w      *worker
+	spec   *job.Unnest
+	arg    *expr.Evaluator
+	typ    types.Type
+	out    *slot
+	left   []*column.Vector // the columns passed on
+	parts  []*column.Vector // of the elements, in out
+	number *column.Vector   // of the element, in out; nil: not wanted
+	sel    []uint16         // the row that each element is of
+	most   int              // rows in a batch
 }
 
 var _ operator = (*unnest)(nil)

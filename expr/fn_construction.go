@@ -112,7 +112,7 @@ func constructionFunctions() []Function {
 						return nil, t, fmt.Errorf("the position in an ARRAY is an integer, not %s", args[1].Type().AsNullable())
 					}
 					if n, ok := constInt(args[1]); ok && n < 1 {
-						return nil, t, fmt.Errorf("Array element access needs an index starting at 1 but was %d", n)
+						return nil, t, fmt.Errorf("array element access needs an index starting at 1 but was %d", n)
 					}
 					return []types.Type{t, p}, t.Element().AsNullable(), nil
 				case types.Map:

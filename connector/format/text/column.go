@@ -101,7 +101,7 @@ func (c *Column) Append(v *column.Vector, b *Block, fields []Field) *Fault {
 	c.nulls = c.nulls[:0]
 	base := v.Len
 	var fault *Fault
-	n := len(fields)
+	var n int
 	switch t := c.Type; t.Kind {
 	case types.Char, types.VarChar:
 		n, fault = c.texts(v, b, fields)
