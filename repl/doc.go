@@ -20,5 +20,8 @@
 // not at all (output_file.go), or, at the prompt, a spool that a pager reads once the query is over
 // (pager.go).
 //
+// background.go says how jobs in the background end, and what becomes of them when a script ends or a user
+// leaves; changelog.go prints the rows of a query in streaming mode.
+//
 // signals.go holds what Ctrl-C and its kin do, input.go what a paste does, history.go the history file.
 package repl

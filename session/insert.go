@@ -50,6 +50,10 @@ func (s *Session) write(ctx context.Context, x *execution, plan *planner.Plan) (
 		return &Result{Kind: Submitted, Job: j.ID(), Message: note}, nil
 	}
 	defer s.setCurrent(nil)
+	if note != "" && s.env.Err != nil { // before the wait, which may have no end
+		fmt.Fprintf(s.env.Err, "[INFO] %s\n", note)
+		note = ""
+	}
 	stopped, err := s.await(ctx, j)
 	if err != nil {
 		return nil, err

@@ -102,7 +102,7 @@ func Options() []Option {
 			Doc: "How rows are printed. \\G behind a statement prints its rows as vertical does."},
 			"tableau", "box", "csv", "tsv", "json", "markdown", "vertical"),
 		{Key: keyMaxRows, Type: "Integer", Scope: ScopeShell, Default: "10000", check: integer(1, 1<<40),
-			Doc: "Rows of a query that are shown on a terminal before it is ended."},
+			Doc: "Rows of a query that are shown on a terminal before it is ended; in streaming mode Ctrl-C ends it."},
 		{Key: keyMemory, Type: "Size", Scope: ScopeJob, Default: "a quarter of the machine's", check: checkSize,
 			Doc: "Memory that the operators of all jobs may keep rows in, such as 512 mb."},
 		enum(Option{Key: keyOnError, Scope: ScopeShell, Default: "stop",

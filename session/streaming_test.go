@@ -140,6 +140,29 @@ func TestStopByCancel(t *testing.T) {
 	require.Contains(t, w.script(t, "SHOW JOBS", false), "| FINISHED |")
 }
 
+// That a statement waits for a job that is not atomic is said before the wait.
+func TestStreamingIsSaidFirst(t *testing.T) {
+	w := newStreamingWorld(t)
+	var said strings.Builder
+	w.env.Err = &said
+	require.Equal(t, "ok\nok\n", w.script(t, `
+		SET 'table.dml-sync' = 'true';
+		CREATE TABLE g (n BIGINT) WITH ('connector' = 'datagen', 'rows-per-second' = '1')`, false))
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+			if _, ok := w.Progress(); ok {
+				time.Sleep(20 * time.Millisecond)
+				break
+			}
+		}
+		cancel()
+	}()
+	_, err := w.Execute(ctx, session.Text{SQL: "CREATE TABLE t AS SELECT n FROM g"})
+	require.ErrorContains(t, err, "stopped, with ")
+	require.Contains(t, said.String(), "the job runs in streaming mode: the write is not atomic")
+}
+
 // Stopping jobs keeps what streaming jobs have read, and nothing of batch jobs.
 func TestStopJobs(t *testing.T) {
 	w := newStreamingWorld(t)
