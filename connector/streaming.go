@@ -20,7 +20,7 @@ type Watcher interface {
 // Upserter is a Table whose rows can be replaced and deleted by a key.
 type Upserter interface {
 	// Upsert returns a new transaction whose Writer takes dense batches with at most one row for each
-	// key in the whole transaction: +I and +U insert the row, or replace the one with its key; -D
+	// key in the whole transaction, those to delete before the others: +I and +U insert the row, or replace the one with its key; -D
 	// deletes the row with its key, if there is one (its other columns may have any value).
 	Upsert(ctx context.Context, upsert Upsert) (Transaction, error)
 }

@@ -1,6 +1,8 @@
 package exec
 
 import (
+	"slices"
+
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/types"
 )
@@ -247,6 +249,16 @@ func (u *upsertBuffer) drain() (*column.Batch, error) {
 	if !u.frozen {
 		u.rows.freeze()
 		u.frozen, u.out = true, newSlot(u.types)
+		// Removals first: a row may have a value, other than the key, that must be unique and that one of them had.
+		slices.SortStableFunc(u.changes, func(a, b upsertChange) int {
+			switch gone := a.kind == types.Delete; {
+			case gone == (b.kind == types.Delete):
+				return 0
+			case gone:
+				return -1
+			}
+			return 1
+		})
 	}
 	var ids []uint32
 	from := u.at

@@ -35,11 +35,14 @@ func (f Factory) Table(_ context.Context, def connector.TableDef, _ *connector.E
 	if !same {
 		return nil, fmt.Errorf("table %s has other columns than when the statement was planned; run it again", def.Identifier)
 	}
-	return &table{s}, nil
+	return &table{store: s}, nil
 }
 
 // table is an opened table; closing it leaves the rows where they are.
-type table struct{ store *Store }
+type table struct {
+	store *Store
+	held  *Transaction // stands for the streaming job that writes the table as long as it has it open
+}
 
 var (
 	_ connector.Scannable = (*table)(nil)
@@ -52,11 +55,49 @@ func (t *table) Source(_ context.Context, scan connector.Scan) (connector.Source
 }
 
 func (t *table) Transaction(_ context.Context, insert connector.Insert) (connector.Transaction, error) {
-	return t.store.Transaction(insert)
+	tx, err := t.store.Transaction(insert)
+	return t.opened(tx), err
+}
+
+// opened notes of a transaction by which opened table it is made.
+func (t *table) opened(tx *Transaction) *Transaction {
+	if tx != nil {
+		tx.table = t
+	}
+	return tx
 }
 
 func (t *table) Upsert(_ context.Context, u connector.Upsert) (connector.Transaction, error) {
-	return t.store.Upsert(u)
+	tx, err := t.store.Upsert(u)
+	return t.opened(tx), err
 }
 
-func (t *table) Close() error { return nil }
+// CheckEpochs notes the job at the table, which cannot be dropped or altered until the job closes it: between
+// two checkpoints no transaction is open.
+func (t *Transaction) CheckEpochs(ctx context.Context) error {
+	if t.table == nil {
+		return nil
+	}
+	s := t.store
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.gone != "" {
+		return fmt.Errorf("table %s %s", s.id, s.gone)
+	}
+	if t.table.held == nil {
+		t.table.held = &Transaction{}
+		s.writers[t.table.held] = connector.ScopeOf(ctx).Job.ID
+	}
+	return nil
+}
+
+// Close ends the use of the table.
+func (t *table) Close() error {
+	t.store.mu.Lock()
+	defer t.store.mu.Unlock()
+	if t.held != nil {
+		delete(t.store.writers, t.held)
+		t.held = nil
+	}
+	return nil
+}

@@ -20,6 +20,7 @@ type Transaction struct {
 	store   *Store                                  // INSERT's table; nil while staging
 	publish func(*Store) (connector.Outcome, error) // staging's; nil for INSERT
 	key     *changes                                // nil: rows are only added
+	table   *table                                  // by which it was made; nil for staging
 
 	mu      sync.Mutex
 	state   state

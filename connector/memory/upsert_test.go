@@ -87,3 +87,22 @@ func TestUpsertIsAMap(t *testing.T) {
 	_, err := NewStore(tableT, schema, nil).Upsert(connector.Upsert{Columns: []int{0, 1}, Key: []int{1}})
 	require.EqualError(t, err, "table c.d.t has the PRIMARY KEY (a), and the rows have the key (b)")
 }
+
+// A streaming job holds the table between its transactions, until it closes it.
+func TestStreamingJobHoldsTheTable(t *testing.T) {
+	s := NewStore(tableT, ab, nil)
+	f := Factory{Find: func(connector.ObjectIdentifier) (*Store, error) { return s, nil }}
+	opened, err := f.Table(ctx, connector.TableDef{Identifier: tableT, Schema: ab}, nil)
+	require.NoError(t, err)
+	tx, err := opened.(connector.Writable).Transaction(ctx, connector.Insert{Columns: []int{0, 1}})
+	require.NoError(t, err)
+	job := connector.JobID{7}
+	require.NoError(t, tx.(connector.EpochChecker).CheckEpochs(connector.WithJob(ctx, connector.JobSettings{ID: job})))
+	require.Equal(t, &HeldError{tableT, job}, s.Drop())
+	require.NoError(t, tx.Begin(ctx, job))
+	require.NoError(t, tx.Abort(ctx))
+	require.Equal(t, &HeldError{tableT, job}, s.Drop())
+	require.NoError(t, opened.Close())
+	require.NoError(t, opened.Close())
+	require.NoError(t, s.Drop())
+}

@@ -68,6 +68,7 @@ type Transaction struct {
 	feed    *feed
 	remove  *stmt // of a target with a key: deletes the rows whose keys deleted yields
 	deleted *feed
+	left    *stmt // counts the rows that were to be deleted and are there; nil: not needed yet
 	scratch *scratchFile
 	info    *TableInfo // of the target of an INSERT
 	stored  int64      // rows SQLite says it stored
@@ -211,7 +212,7 @@ func (t *Transaction) onConflict() (string, error) {
 }
 
 // mayDrop reports whether rows may be dropped as asked for.
-func (t *Transaction) mayDrop() bool { return t.target.Store.OnConflict != "" }
+func (t *Transaction) mayDrop() bool { return t.target.Store.OnConflict != "" && t.target.Key == nil }
 
 func quoteAll(names []string) string {
 	quoted := make([]string, len(names))
@@ -415,10 +416,7 @@ func (t *Transaction) closeConn() {
 		t.insert.close()
 		t.insert = nil
 	}
-	if t.remove != nil {
-		t.remove.close()
-		t.remove = nil
-	}
+	t.closeDelete()
 	if t.conn != nil {
 		if t.conn.InTransaction() {
 			_ = t.conn.Exec("ROLLBACK")
@@ -460,10 +458,7 @@ func (t *Transaction) Seal(ctx context.Context) (int64, error) {
 	}
 	t.insert.close()
 	t.insert = nil
-	if t.remove != nil {
-		t.remove.close()
-		t.remove = nil
-	}
+	t.closeDelete()
 	if t.road == scratch {
 		if err := t.sealScratch(); err != nil {
 			return 0, t.poison(err)

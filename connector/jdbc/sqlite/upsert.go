@@ -55,35 +55,34 @@ func (t *Transaction) replaceByKey() string {
 
 // prepareDelete makes the statement that deletes rows by key, with a feed of its own.
 func (t *Transaction) prepareDelete() error {
-	var names, cells []string
+	var names []string
 	var ts []types.Type
 	var numeric []bool
-	for i, at := range t.target.Key {
+	for _, at := range t.target.Key {
 		c := t.target.Columns[at]
 		had, _ := t.info.column(c.Name)
 		a := affinityOf(had.Declared)
 		names, ts = append(names, c.Name), append(ts, c.Type)
 		numeric = append(numeric, a != affinityText && a != affinityBlob)
-		cells = append(cells, fmt.Sprintf("c%d", i))
 	}
 	var err error
 	if t.deleted, err = newFeed(t.conn, "_sluice_keys", t.target.Table, names, ts, numeric); err != nil {
 		return err
 	}
-	t.remove, err = t.conn.prepare("DELETE FROM main." + Quote(t.target.Table) + " WHERE (" + quoteAll(names) + ") IN (SELECT " +
-		strings.Join(cells, ", ") + " FROM " + Quote(t.deleted.name) + ")")
+	t.remove, err = t.conn.prepare("DELETE FROM main." + Quote(t.target.Table) + " WHERE " + t.keyIn())
 	return err
 }
 
-// upsert stores the rows that next yields: those to insert or replace go on to the INSERT as they come, the
-// keys of those to delete are kept until its end.
+// upsert stores the rows that next yields. Those to delete that come first go first, so that a row may have
+// what must be unique and one of them had; the keys of others are kept until the end of the INSERT.
 func (t *Transaction) upsert(next func() (*column.Batch, error)) error {
 	keys := make([]types.Type, len(t.target.Key))
 	for i, at := range t.target.Key {
 		keys[i] = t.target.Columns[at].Type
 	}
 	gone := column.NewBatch(keys, 0)
-	err := t.feed.run(t.insert, func() (*column.Batch, error) {
+	// plain returns the next rows to insert or replace.
+	plain := func() (*column.Batch, error) {
 		for {
 			b, err := next()
 			if b == nil || err != nil || b.Kind == nil {
@@ -93,20 +92,81 @@ func (t *Transaction) upsert(next func() (*column.Batch, error)) error {
 				return b, nil
 			}
 		}
+	}
+	first, err := plain()
+	if err != nil {
+		return err
+	}
+	if err := t.deleteRows(gone); err != nil || first == nil {
+		return err
+	}
+	gone = column.NewBatch(keys, 0)
+	err = t.feed.run(t.insert, func() (*column.Batch, error) {
+		if b := first; b != nil {
+			first = nil
+			return b, nil
+		}
+		return plain()
 	})
 	if err != nil {
 		return err
 	}
 	t.stored += t.conn.Changes()
+	return t.deleteRows(gone)
+}
+
+// deleteRows deletes the rows with these keys. A row that a trigger keeps is an error.
+func (t *Transaction) deleteRows(gone *column.Batch) error {
 	if gone.N == 0 {
 		return nil
 	}
-	rows := gone
-	return t.deleted.run(t.remove, func() (*column.Batch, error) {
-		b := rows
-		rows = nil
-		return b, nil
-	})
+	run := func(s *stmt) error {
+		rows := gone
+		return t.deleted.run(s, func() (*column.Batch, error) {
+			b := rows
+			rows = nil
+			return b, nil
+		})
+	}
+	if err := run(t.remove); err != nil || len(t.info.Triggers) == 0 {
+		return err
+	}
+	if t.left == nil {
+		if err := t.conn.Exec("CREATE TEMP TABLE _sluice_left (n)"); err != nil {
+			return err
+		}
+		var err error
+		if t.left, err = t.conn.prepare("INSERT INTO temp._sluice_left SELECT count(*) FROM main." + Quote(t.target.Table) + " WHERE " + t.keyIn()); err != nil {
+			return err
+		}
+	}
+	if err := run(t.left); err != nil {
+		return err
+	}
+	n, err := t.conn.Int("SELECT coalesce(sum(n), 0) FROM temp._sluice_left")
+	if err == nil && n > 0 {
+		err = fmt.Errorf("%s of %s rows to delete were not deleted; table %s has triggers: %s", groups(n), groups(int64(gone.N)), t.target.Table, strings.Join(t.info.Triggers, ", "))
+	}
+	return err
+}
+
+// keyIn is the condition that a row's key is among those that deleted yields.
+func (t *Transaction) keyIn() string {
+	var names, cells []string
+	for i, at := range t.target.Key {
+		names, cells = append(names, t.target.Columns[at].Name), append(cells, fmt.Sprintf("c%d", i))
+	}
+	return "(" + quoteAll(names) + ") IN (SELECT " + strings.Join(cells, ", ") + " FROM " + Quote(t.deleted.name) + ")"
+}
+
+// closeDelete closes the statements of deletes.
+func (t *Transaction) closeDelete() {
+	for _, s := range []**stmt{&t.remove, &t.left} {
+		if *s != nil {
+			(*s).close()
+			*s = nil
+		}
+	}
 }
 
 // split returns the rows of b to insert or replace, as plain rows, and appends the keys of those to delete.

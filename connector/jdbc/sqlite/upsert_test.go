@@ -121,3 +121,44 @@ func TestUpsertRefusals(t *testing.T) {
 	require.ErrorIs(t, tx.Begin(context.Background(), connector.NewJobID()), errStagedUpsert)
 	require.NoError(t, tx.Abort(context.Background()))
 }
+
+// A value that must be unique may move from a row that goes to one that comes; a trigger that keeps a row
+// is found out; a key that does not tell texts apart is refused.
+func TestUpsertAroundConstraints(t *testing.T) {
+	schema := types.Schema{Columns: []types.Column{{Name: "k", Type: types.String()}, {Name: "u", Type: types.Of(types.BigInt)}}}
+	changes := func(rows ...[3]any) *column.Batch {
+		b := column.NewBatch(schema.Types(), 0)
+		for _, r := range rows {
+			b.Kind = append(b.Kind, r[0].(types.RowKind))
+			b.Cols[0].AppendString(r[1].(string))
+			b.Cols[1].AppendI64(int64(r[2].(int)))
+			b.N++
+		}
+		return b
+	}
+	run := func(path string, b ...*column.Batch) error {
+		table, err := NewStore(path, nil, newEnv()).OpenTable(context.Background(), "t", schema)
+		require.NoError(t, err)
+		tx, err := table.Upsert(context.Background(), connector.Upsert{Columns: []int{0, 1}, Key: []int{0}})
+		require.NoError(t, err)
+		if err := tx.(connector.EpochChecker).CheckEpochs(context.Background()); err != nil {
+			return err
+		}
+		_, _, err = write(tx.(*Transaction), batches(b...))
+		return err
+	}
+	path := file(t, "CREATE TABLE t (k TEXT PRIMARY KEY, u INT UNIQUE)", "INSERT INTO t VALUES ('a', 1), ('b', 2)")
+	require.NoError(t, run(path, changes([3]any{types.Delete, "a", 0}, [3]any{types.Insert, "c", 1})))
+	require.Equal(t, "b2,c1", one(t, path, "SELECT group_concat(k || u) FROM (SELECT * FROM t ORDER BY k)"))
+
+	path = file(t, "CREATE TABLE t (k TEXT PRIMARY KEY, u INT)", "INSERT INTO t VALUES ('a', 1), ('b', 2)",
+		"CREATE TRIGGER keep BEFORE DELETE ON t WHEN old.k = 'a' BEGIN SELECT RAISE(IGNORE); END")
+	require.NoError(t, run(path, changes([3]any{types.Delete, "b", 0}, [3]any{types.Insert, "d", 4})))
+	require.ErrorContains(t, run(path, changes([3]any{types.Insert, "e", 4}), changes([3]any{types.Delete, "a", 0}, [3]any{types.Delete, "x", 0})),
+		"1 of 2 rows to delete were not deleted; table t has triggers: keep")
+	require.Equal(t, "a1,d4", one(t, path, "SELECT group_concat(k || u) FROM (SELECT * FROM t ORDER BY k)"))
+
+	for _, ddl := range []string{"CREATE TABLE t (k TEXT COLLATE NOCASE PRIMARY KEY, u INT)", "CREATE TABLE t (k TEXT NOT NULL, u INT, PRIMARY KEY (k COLLATE RTRIM))"} {
+		require.ErrorContains(t, run(file(t, ddl), changes([3]any{types.Insert, "a", 1})), "so that SQLite takes different texts for one key")
+	}
+}
