@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/sluice-sql/sluice/column"
@@ -29,13 +30,14 @@ type aggregate struct {
 	table  *groupTable  // nil: no keys
 	memory *memory
 
-	keyTypes []types.Type
-	keyCols  []*column.Vector
-	argCols  []*column.Vector
-	groups   []uint32
-	out      *slot
-	rows     int64 // since the last reset
-	direct   bool  // each row is a group
+	keyTypes  []types.Type
+	keyCols   []*column.Vector
+	argCols   []*column.Vector
+	groups    []uint32
+	out       *slot
+	rows      int64 // since the last reset
+	direct    bool  // each row is a group
+	keepsRows bool  // a call keeps the values of its rows
 }
 
 // aggCall is one aggregate call.
@@ -82,6 +84,7 @@ func newAggregate(w *worker, v *job.Vertex, spec *job.Aggregate, env *expr.Env, 
 	var shared []expr.Expr
 	for _, call := range spec.Aggs {
 		c := &aggCall{call: call.AggCall}
+		a.keepsRows = a.keepsRows || call.Func.Ordered || call.Distinct
 		a.calls = append(a.calls, c)
 		c.acc = call.NewAccumulator(false)
 		c.states = c.acc.StateTypes()
@@ -227,6 +230,11 @@ func (a *aggregate) process(b *column.Batch, out emit) error {
 				return err
 			}
 			a.argCols[i] = v
+		}
+		if a.keepsRows {
+			if err := a.more(rowBytes(a.argCols, b.Sel, b.N)); err != nil {
+				return err
+			}
 		}
 		for _, c := range a.calls {
 			if err := c.update(a.argCols, b, groups); err != nil {
@@ -457,6 +465,12 @@ func (a *aggregate) emit(out emit) error {
 	}
 	if a.out == nil {
 		a.out = newSlot(a.types)
+	}
+	for _, c := range wide {
+		// The texts of a group are joined, and then copied into the batch.
+		if err := a.more(2 * min(c.acc.Size(), math.MaxInt32)); err != nil {
+			return err
+		}
 	}
 	for from := 0; from < n; {
 		if err := a.w.canceled(); err != nil {

@@ -2,6 +2,7 @@ package exec
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -235,6 +236,18 @@ func (b *builder) buildSide(v *job.Vertex, spec *job.Join, from int) (*joinTable
 func (b *builder) envOf(v *job.Vertex, w *worker) *expr.Env {
 	env := *b.env
 	env.Seed = b.env.Seed + uint64(v.ID+1)<<32 + uint64(w.id+1)<<16
+	m := b.newMemory(OperatorFunctions)
+	b.job.functions = append(b.job.functions, m)
+	made := int64(0)
+	env.Grow = func(n int64) error {
+		made += n
+		err := m.hold(made)
+		var full *Error
+		if errors.As(err, &full) {
+			return &expr.Error{Row: -1, Msg: full.Msg, Hint: full.Hint + ", or make batches smaller with SET 'sluice.batch-rows' = '<rows>'"}
+		}
+		return err
+	}
 	return &env
 }
 

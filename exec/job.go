@@ -80,6 +80,7 @@ type Job struct {
 	log       *store.Log // nil: no journal
 	stream    *stream    // nil in batch mode
 	pipelines []*pipeline
+	functions []*memory   // of the texts that functions make
 	roots     []*pipeline // those that fill a sink or the collected rows
 	sinks     []*sink
 
@@ -475,6 +476,9 @@ func (j *Job) conclude(state State, e *Error) {
 		for _, t := range p.builds {
 			t.free()
 		}
+	}
+	for _, m := range j.functions {
+		m.free()
 	}
 	for _, h := range j.hooks {
 		err := j.guard("the end of the job", h.Close)

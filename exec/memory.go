@@ -12,6 +12,7 @@ const (
 	OperatorSort      = "ORDER BY"
 	OperatorJoin      = "the join"
 	OperatorAggregate = "the aggregation"
+	OperatorFunctions = "what functions make"
 )
 
 // memory is one operator's share of the budget. What it holds is given back by free.

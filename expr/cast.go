@@ -350,7 +350,7 @@ func toText(from, to types.Type, zone *time.Location) castStep {
 	var buf []byte
 	if write := numberWriter(from); write != nil && !fitted {
 		return func(r Rows, x Arg, out *column.Vector, _ func(int) error) error {
-			t := newText(out, r.N)
+			t := newText(out, r.N).within(r)
 			for k, n := 0, r.Count(); k < n; k++ {
 				i := r.Row(k)
 				out.Bytes = write(out.Bytes, x.Vector, x.At(i))
@@ -360,7 +360,7 @@ func toText(from, to types.Type, zone *time.Location) castStep {
 		}
 	}
 	return func(r Rows, x Arg, out *column.Vector, bad func(int) error) error {
-		t := newText(out, r.N)
+		t := newText(out, r.N).within(r)
 		for k, n := 0, r.Count(); k < n; k++ {
 			i := r.Row(k)
 			j := x.At(i)

@@ -11,6 +11,7 @@ import (
 // compiles its own.
 type Evaluator struct {
 	root node
+	grow func(int64) error
 	full *column.Vector // a constant result, spread over the rows
 }
 
@@ -20,7 +21,7 @@ func Compile(e Expr, env *Env) (*Evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Evaluator{root: n}, nil
+	return &Evaluator{root: n, grow: orEmpty(env).Grow}, nil
 }
 
 // orEmpty lets what needs no environment do without one.
@@ -34,7 +35,7 @@ func orEmpty(env *Env) *Env {
 // Eval evaluates the expression at the selected rows of b. The result stands at the same physical rows
 // and is undefined at others; it is valid until the next Eval and may be a column of b.
 func (ev *Evaluator) Eval(b *column.Batch) (*column.Vector, error) {
-	a, err := ev.root.eval(b, Rows{Sel: b.Sel, N: b.N})
+	a, err := ev.root.eval(b, Rows{Sel: b.Sel, N: b.N, grow: ev.grow})
 	if err != nil {
 		return nil, err
 	}
@@ -48,6 +49,14 @@ func (ev *Evaluator) Eval(b *column.Batch) (*column.Vector, error) {
 		return ev.full, nil // the same as last time
 	}
 	ev.full.Reset()
+	if ev.grow != nil && column.PhysicalOf(a.Type) == column.PhysBytes && !a.IsNull(0) {
+		if want := len(a.Value(0)) * b.N; want > max(cap(ev.full.Bytes), grownText) {
+			if err := ev.grow(int64(want - cap(ev.full.Bytes))); err != nil {
+				return nil, err
+			}
+			ev.full.Bytes = make([]byte, 0, want)
+		}
+	}
 	for i := 0; i < b.N; i++ {
 		ev.full.AppendFrom(a.Vector, 0)
 	}
@@ -147,7 +156,7 @@ func (n *callNode) eval(b *column.Batch, r Rows) (Arg, error) {
 			setAllNull(n.out, 1, &n.valid)
 			return constArg(n.out), nil
 		}
-		r = Rows{N: 1}
+		r = Rows{N: 1, grow: r.grow}
 	}
 	prepare(n.out, r.N)
 	if n.strict {
@@ -301,6 +310,18 @@ type textOut struct {
 	next    int   // rows closed
 	start   int32 // end of the last closed row
 	tooLong bool
+	grow    func(int64) error // of the Env
+	held    int               // room that grow knows of
+	err     error             // of grow
+}
+
+// grownText is how much text a vector may have that nobody is asked for.
+const grownText = 1 << 20
+
+// within makes the memory that the texts take that of the rows' environment.
+func (t textOut) within(r Rows) textOut {
+	t.grow, t.held = r.grow, max(cap(t.v.Bytes), grownText)
+	return t
 }
 
 func newText(v *column.Vector, n int) textOut {
@@ -323,6 +344,15 @@ func (t *textOut) end(i int) {
 		t.tooLong = true
 		t.v.Bytes = t.v.Bytes[:t.start]
 	}
+	if c := cap(t.v.Bytes); t.grow != nil && c > t.held {
+		if err := t.grow(int64(c - t.held)); err != nil && t.err == nil {
+			t.err = err
+		}
+		t.held = c
+	}
+	if t.err != nil {
+		t.v.Bytes = t.v.Bytes[:t.start]
+	}
 	t.next = i + 1
 	t.start = int32(len(t.v.Bytes))
 	t.v.Offsets[t.next] = t.start
@@ -337,6 +367,9 @@ func (t *textOut) finish() error {
 	for t.next < t.v.Len {
 		t.next++
 		t.v.Offsets[t.next] = t.start
+	}
+	if t.err != nil {
+		return t.err
 	}
 	if t.tooLong {
 		return rowError(-1, "the text of one batch of rows exceeds 2 GiB", "shorten the values that the function makes")

@@ -103,4 +103,7 @@ type Env struct {
 	Clock func() time.Time
 	Zone  *time.Location // table.local-time-zone
 	Seed  uint64         // of RAND and UUID; tasks that run side by side each have their own
+	// Grow, when there is one, is told of the memory that the texts take which functions make, as it grows; it
+	// stays theirs for the next batch. An error of it, best an *Error of no row, becomes that of the evaluation.
+	Grow func(bytes int64) error
 }

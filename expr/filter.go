@@ -3,7 +3,10 @@ package expr
 import "github.com/sluice-sql/sluice/column"
 
 // Filter finds the rows at which a condition is TRUE. Like an Evaluator it serves one goroutine.
-type Filter struct{ root selector }
+type Filter struct {
+	root selector
+	grow func(int64) error
+}
 
 // CompileFilter makes a filter of a BOOLEAN expression.
 func CompileFilter(e Expr, env *Env) (*Filter, error) {
@@ -11,14 +14,14 @@ func CompileFilter(e Expr, env *Env) (*Filter, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Filter{s}, nil
+	return &Filter{s, orEmpty(env).Grow}, nil
 }
 
 // Select returns the physical rows among b's selected ones at which the condition is TRUE, ascending. It
 // uses buf's memory if that has room for b.N rows, and never returns nil without an error. Conjunctions
 // narrow the rows step by step, so a later conjunct is not evaluated where an earlier one failed.
 func (f *Filter) Select(b *column.Batch, buf []uint16) ([]uint16, error) {
-	return f.root.sel(b, Rows{Sel: b.Sel, N: b.N}, room(&buf, b.N))
+	return f.root.sel(b, Rows{Sel: b.Sel, N: b.N, grow: f.grow}, room(&buf, b.N))
 }
 
 // selector is a compiled condition. sel returns the rows in the memory of buf, which has room for r.N
@@ -88,7 +91,7 @@ func (s *orSelector) sel(b *column.Batch, r Rows, buf []uint16) ([]uint16, error
 		if len(rest) == 0 {
 			break
 		}
-		hit, err := p.sel(b, Rows{Sel: rest, N: r.N}, room(&s.hit, r.N))
+		hit, err := p.sel(b, Rows{Sel: rest, N: r.N, grow: r.grow}, room(&s.hit, r.N))
 		if err != nil {
 			return nil, err
 		}
@@ -185,7 +188,7 @@ func (s boolSelector) sel(b *column.Batch, r Rows, buf []uint16) ([]uint16, erro
 	}
 	buf = buf[:j]
 	if v.Valid != nil {
-		buf = narrowValid(Rows{Sel: buf, N: r.N}, v.Valid, buf)
+		buf = narrowValid(Rows{Sel: buf, N: r.N, grow: r.grow}, v.Valid, buf)
 	}
 	return buf, nil
 }

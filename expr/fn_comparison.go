@@ -211,7 +211,7 @@ func betweenSelect(c *Call, _ *Env) SelectStep {
 			return nil, err
 		}
 		pair[1] = args[2]
-		return le(Rows{Sel: sel, N: r.N}, pair, buf)
+		return le(Rows{Sel: sel, N: r.N, grow: r.grow}, pair, buf)
 	}
 }
 

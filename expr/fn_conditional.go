@@ -314,7 +314,7 @@ func (m *merger) finish(r Rows) error {
 		o.finish()
 		return nil
 	}
-	t := newText(m.out, r.N)
+	t := newText(m.out, r.N).within(r)
 	for k, n := 0, r.Count(); k < n; k++ {
 		i := r.Row(k)
 		if !m.out.Valid.Get(i) {
@@ -350,14 +350,14 @@ func caseStep(args int, t types.Type) LazyStep {
 				}
 			}
 			if ny > 0 {
-				rows := Rows{Sel: yes[:ny], N: r.N}
+				rows := Rows{Sel: yes[:ny], N: r.N, grow: r.grow}
 				v, err := eval(k+1, rows)
 				if err != nil {
 					return err
 				}
 				m.take(v, rows)
 			}
-			need = Rows{Sel: rest[:nr], N: r.N}
+			need = Rows{Sel: rest[:nr], N: r.N, grow: r.grow}
 		}
 		if need.Count() > 0 {
 			v, err := eval(args-1, need)
@@ -397,8 +397,8 @@ func coalesceStep(args int, t types.Type) LazyStep {
 					nf++
 				}
 			}
-			m.take(v, Rows{Sel: found[:nf], N: r.N})
-			need = Rows{Sel: rest[:nr], N: r.N}
+			m.take(v, Rows{Sel: found[:nf], N: r.N, grow: r.grow})
+			need = Rows{Sel: rest[:nr], N: r.N, grow: r.grow}
 		}
 		return m.finish(r)
 	}
@@ -512,7 +512,7 @@ func extremeStep(c *Call, op cmpOp) Step {
 			}
 		}
 		if column.PhysicalOf(t) == column.PhysBytes {
-			w := newText(out, r.N)
+			w := newText(out, r.N).within(r)
 			for k := 0; k < n; k++ {
 				i := r.Row(k)
 				x := args[best[i]]

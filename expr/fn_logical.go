@@ -120,7 +120,7 @@ func connective(operands int, stop bool) LazyStep {
 					}
 				}
 			}
-			need = Rows{Sel: buf[:j], N: r.N}
+			need = Rows{Sel: buf[:j], N: r.N, grow: r.grow}
 		}
 		return nil
 	}

@@ -307,7 +307,7 @@ func formatMicros(format func([]Arg, int) (dateFormat, error)) (Step, error) {
 	return func(r Rows, args []Arg, out *column.Vector) error {
 		const day = 86_400_000_000
 		x := args[0]
-		t := newText(out, r.N)
+		t := newText(out, r.N).within(r)
 		for k, n := 0, r.Count(); k < n; k++ {
 			i := r.Row(k)
 			v := x.I64[x.At(i)]

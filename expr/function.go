@@ -60,6 +60,8 @@ const (
 type Rows struct {
 	Sel []uint16
 	N   int
+
+	grow func(int64) error // of the Env
 }
 
 // Count returns how many rows are named.

@@ -494,7 +494,7 @@ func jsonValueKernel(c *Call, _ *Env) (Step, error) {
 		r.isParsed = false
 		var w textOut
 		if text {
-			w = newText(out, rows.N)
+			w = newText(out, rows.N).within(rows)
 		}
 		for k, n := 0, rows.Count(); k < n; k++ {
 			i := rows.Row(k)

@@ -38,7 +38,7 @@ func textOf(f func(dst []byte, a []Arg, i int) ([]byte, error)) Kernel {
 
 func textStep(f func(dst []byte, a []Arg, i int) ([]byte, error)) Step {
 	return func(r Rows, args []Arg, out *column.Vector) error {
-		t := newText(out, r.N)
+		t := newText(out, r.N).within(r)
 		for k, n := 0, r.Count(); k < n; k++ {
 			i := r.Row(k)
 			start := len(out.Bytes)
@@ -53,6 +53,9 @@ func textStep(f func(dst []byte, a []Arg, i int) ([]byte, error)) Step {
 				return located(err, i)
 			}
 			t.end(i)
+			if t.err != nil {
+				return t.err
+			}
 		}
 		return t.finish()
 	}

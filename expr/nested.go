@@ -68,7 +68,7 @@ func anyValueStep(t types.Type, pick func(a []Arg, i int) (*column.Vector, int, 
 		case t.IsNested():
 			o = newNested(out, r.N)
 		case text:
-			w = newText(out, r.N)
+			w = newText(out, r.N).within(r)
 		}
 		for k, n := 0, r.Count(); k < n; k++ {
 			i := r.Row(k)
