@@ -155,6 +155,7 @@ func castElements(parts []*partCast, from, to types.Type) castStep {
 				out.Children[0].AppendRange(cast[0], from, to-from)
 			} else {
 				appendEntries(out, cast, from, to)
+				continue
 			}
 			out.EndRow()
 		}
@@ -197,8 +198,8 @@ func rowOfElement(offsets []int32, e int) int {
 }
 
 // appendEntries appends the entries from (included) to to (excluded) of src, the children of a MAP or
-// MULTISET, to those of out's next row. Of entries with equal keys the last one stays in a MAP, and their
-// counts are added in a MULTISET. The caller ends the row.
+// MULTISET, as out's next row. Of entries with equal keys the last one stays in a MAP, and their counts are
+// added in a MULTISET.
 func appendEntries(out *column.Vector, src []*column.Vector, from, to int) {
 	b := newEntries(out)
 	for e := from; e < to; e++ {
@@ -208,4 +209,5 @@ func appendEntries(out *column.Vector, src []*column.Vector, from, to int) {
 			b.put(src[0], e, src[1], e)
 		}
 	}
+	b.end(out)
 }

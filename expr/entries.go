@@ -1,9 +1,6 @@
 package expr
 
-import (
-	"github.com/sluice-sql/sluice/column"
-	"github.com/sluice-sql/sluice/types"
-)
+import "github.com/sluice-sql/sluice/column"
 
 // entries finds values among those that are being appended to a vector: the keys of one map, the elements of
 // one multiset or array, each of which is there once.
@@ -12,11 +9,27 @@ type entries struct {
 	vals   *column.Vector // of a MAP, or the counts of a MULTISET
 	first  int
 	byHash map[uint64][]int // once there are many
+	// latest are where the values of a MAP's keys stand until the row ends.
+	latest []place
 }
 
-// newEntries begins a row of a MAP or MULTISET; the caller ends it.
+// place is a row of a vector.
+type place struct {
+	v *column.Vector
+	i int
+}
+
+// newEntries begins a row of a MAP, which end ends, or of a MULTISET, which the caller ends.
 func newEntries(out *column.Vector) *entries {
 	return &entries{keys: out.Children[0], vals: out.Children[1], first: out.Children[0].Len}
+}
+
+// end appends the values of the keys and ends the row.
+func (b *entries) end(out *column.Vector) {
+	for _, p := range b.latest {
+		b.vals.AppendFrom(p.v, p.i)
+	}
+	out.EndRow()
 }
 
 // manyEntries is from how many on a value is looked up by its hash.
@@ -56,14 +69,14 @@ func (b *entries) added() {
 	}
 }
 
-// put adds an entry of a MAP, or replaces the value of its key.
+// put adds an entry of a MAP, or gives its key another value. The value is read at the end of the row.
 func (b *entries) put(keys *column.Vector, k int, vals *column.Vector, v int) {
 	if at, ok := b.find(keys, k); ok {
-		replaceRow(b.vals, at, vals, v)
+		b.latest[at-b.first] = place{vals, v}
 		return
 	}
 	b.keys.AppendFrom(keys, k)
-	b.vals.AppendFrom(vals, v)
+	b.latest = append(b.latest, place{vals, v})
 	b.added()
 }
 
@@ -76,26 +89,4 @@ func (b *entries) count(v *column.Vector, i int, n int32) {
 	b.keys.AppendFrom(v, i)
 	b.vals.AppendI64(int64(n))
 	b.added()
-}
-
-// replaceRow makes row at of v, one of its last few, the value of row i of src.
-func replaceRow(v *column.Vector, at int, src *column.Vector, i int) {
-	if v.Offsets == nil && v.Children == nil && v.Type.Kind != types.Null {
-		if src.IsNull(i) {
-			v.SetNull(at)
-			return
-		}
-		copyRow(v, at, src, i)
-		if v.Valid != nil {
-			v.Valid.Set(at)
-		}
-		return
-	}
-	rest := column.New(v.Type, v.Len-at)
-	rest.AppendFrom(src, i)
-	rest.AppendRange(v, at+1, v.Len-at-1)
-	head := column.New(v.Type, v.Len)
-	head.AppendRange(v, 0, at)
-	head.AppendRange(rest, 0, rest.Len)
-	*v = *head
 }

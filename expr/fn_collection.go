@@ -348,7 +348,7 @@ func collectionFunctions() []Function {
 				for e := range to - from {
 					b.put(keys[0], from+e, vals[0], first+e)
 				}
-				out.EndRow()
+				b.end(out)
 				return nil
 			}),
 		},
@@ -370,7 +370,7 @@ func collectionFunctions() []Function {
 						b.put(children[0], e, children[1], e)
 					}
 				}
-				out.EndRow()
+				b.end(out)
 				return nil
 			}),
 		},

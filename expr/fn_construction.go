@@ -59,7 +59,7 @@ func constructionFunctions() []Function {
 				for k := 0; k < len(a); k += 2 {
 					b.put(a[k].Vector, a[k].At(i), a[k+1].Vector, a[k+1].At(i))
 				}
-				out.EndRow()
+				b.end(out)
 				return nil
 			}),
 		},

@@ -74,6 +74,7 @@ func splitFunctions() []Function {
 				if err != nil {
 					return nil, err
 				}
+				// The keys and values of a row.
 				one := []*column.Vector{column.New(str, 1), column.New(types.String(), 1)}
 				return nestedStep(func(out *column.Vector, a []Arg, i int) error {
 					entry, err := entry(a, i)
@@ -85,9 +86,9 @@ func splitFunctions() []Function {
 						return err
 					}
 					b := newEntries(out)
+					one[0].Reset()
+					one[1].Reset()
 					put := func(piece []byte) {
-						one[0].Reset()
-						one[1].Reset()
 						if m := key.FindIndex(piece); m != nil {
 							one[0].AppendBytes(piece[:m[0]])
 							one[1].AppendBytes(piece[m[1]:])
@@ -95,7 +96,7 @@ func splitFunctions() []Function {
 							one[0].AppendBytes(piece)
 							one[1].AppendNull()
 						}
-						b.put(one[0], 0, one[1], 0)
+						b.put(one[0], one[0].Len-1, one[1], one[1].Len-1)
 					}
 					x, from := a[0].text(i), 0
 					if len(x) == 0 {
@@ -107,7 +108,7 @@ func splitFunctions() []Function {
 						from = m[1]
 					}
 					put(x[from:])
-					out.EndRow()
+					b.end(out)
 					return nil
 				}), nil
 			},
