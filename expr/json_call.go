@@ -262,6 +262,8 @@ func (r *jsonReader) read(a []Arg, i int) (it jsonItem, o jsonOutcome) {
 	}
 	r.ev.run(r.path, &r.doc)
 	switch {
+	case r.ev.why == jsonTooMany:
+		return it, jsonError
 	case r.ev.why != jsonFound && r.path.lax && !r.path.definite:
 		r.ev.found = r.ev.found[:0]
 		return it, jsonValue
@@ -291,6 +293,8 @@ func (r *jsonReader) fault() error {
 		return failure("Invalid JSON: "+r.docErr.Error(), "lax in front of the path, or another ON ERROR, lets it pass")
 	case r.doc.kind(0) == 'n':
 		return errJSONNull
+	case r.ev.why == jsonTooMany:
+		return failure(r.ev.message(), "write a path with fewer ..")
 	case r.ev.why != jsonFound:
 		return failure(r.ev.message(), "lax in front of the path makes it empty instead of an error")
 	}

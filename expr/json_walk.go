@@ -29,22 +29,34 @@ const (
 	jsonNoFilter
 	jsonNoNumbers
 	jsonNoElement
+	jsonTooMany
 )
 
 // jsonEval walks paths. It keeps memory between rows.
 type jsonEval struct {
-	root  *jsonDoc
-	found []jsonItem
-	why   jsonWhy
-	where *jsonStep
-	w     jsonWriter
+	root   *jsonDoc
+	found  []jsonItem
+	why    jsonWhy
+	where  *jsonStep
+	w      jsonWriter
+	visits int // of values, in this run
 }
 
 // run walks a path. Then found holds what it leads to, which for a definite path is one value, or why says
 // why it failed.
 func (ev *jsonEval) run(p *jsonPath, doc *jsonDoc) {
 	ev.root, ev.found, ev.why, ev.where = doc, ev.found[:0], jsonFound, nil
+	ev.visits = 0
 	ev.walk(p.steps, jsonItem{doc, 0})
+	if !p.definite && ev.why == jsonFound {
+		size := 0
+		for _, it := range ev.found {
+			if size += len(it.doc.raw(it.at)); size > maxJSONFound {
+				ev.fail(jsonTooMany, &p.steps[len(p.steps)-1])
+				break
+			}
+		}
+	}
 	if p.definite && len(ev.found) == 0 && ev.why == jsonFound {
 		ev.why, ev.where = jsonNoResult, &p.steps[len(p.steps)-1]
 	}
@@ -66,14 +78,29 @@ func (ev *jsonEval) message() string {
 		return "No results for path: " + path + ": there is no array"
 	case jsonNoFilter:
 		return "No results for path: " + path + ": a condition can be applied to arrays and objects only"
+	case jsonTooMany:
+		return "The path " + path + " leads to too much: more than " + strconv.Itoa(maxJSONFound>>20) + " MiB, or after more than " + strconv.Itoa(maxJSONVisits>>20) + " million steps"
 	case jsonNoNumbers:
 		return "No results for path: " + path + ": there is no array with numbers"
 	}
 	return "No results for path: " + path
 }
 
+// What one path may lead to in one value. Each .. multiplies the number of its steps by the depth of the value,
+// and what it finds contains one another.
+const (
+	maxJSONVisits = 4 << 20
+	maxJSONFound  = 64 << 20 // bytes
+)
+
 // walk appends to found what the steps lead to from a value.
 func (ev *jsonEval) walk(steps []jsonStep, it jsonItem) {
+	if ev.visits++; ev.visits > maxJSONVisits {
+		if len(steps) > 0 {
+			ev.fail(jsonTooMany, &steps[0])
+		}
+		return
+	}
 	if len(steps) == 0 {
 		ev.found = append(ev.found, it)
 		return
@@ -447,7 +474,9 @@ func (ev *jsonEval) operand(o *jsonOperand, it jsonItem) (x jsonItem, ok bool) {
 	default:
 		x = found[len(found)-1]
 	}
-	ev.found, ev.why, ev.where = ev.found[:base], why, where
+	if ev.found = ev.found[:base]; ev.why != jsonTooMany {
+		ev.why, ev.where = why, where
+	}
 	return x, ok
 }
 

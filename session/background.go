@@ -137,6 +137,15 @@ func (s *Session) claim(id connector.JobID) {
 	}
 }
 
+// unclaim gives a job back to the background when the statement no longer waits for its end.
+func (s *Session) unclaim(id connector.JobID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if w := s.works[id]; w != nil && w.x != nil {
+		w.background = true
+	}
+}
+
 // ended is told of the end of every job.
 func (s *Session) ended(j *exec.Job) {
 	s.mu.Lock()

@@ -206,6 +206,11 @@ func (s *Session) stopJob(ctx context.Context, st *sqlparse.StopJob) (*Result, e
 	s.claim(i.ID)
 	s.setCurrent(j)
 	defer s.setCurrent(nil)
+	defer func() {
+		if ctx.Err() != nil && !j.State().Final() {
+			s.unclaim(i.ID)
+		}
+	}()
 	if i.Mode == job.Batch {
 		j.Cancel()
 		err := j.Wait(ctx)
