@@ -82,7 +82,7 @@ func mulInts[T signed](x, y Arg, r Rows, out []T) (overflow bool) {
 		i := r.Row(k)
 		p, carry := mulWide(int64(a[x.At(i)]), int64(b[y.At(i)]))
 		out[i] = T(p)
-		bad |= carry | p ^ int64(T(p))
+		bad |= carry | (p ^ int64(T(p)))
 	}
 	return bad != 0
 }

@@ -84,8 +84,8 @@ func mathFunctions() []Function {
 		real("SQRT", "The square root; NaN for a negative value.", "SQRT(2.25)", "1.5", math.Sqrt),
 		real2("POWER", "POWER(base, exponent)", "The base raised to the exponent.", "POWER(2, 10)", "1024.0", math.Pow),
 		real("EXP", "e raised to the value.", "EXP(0)", "1.0", math.Exp),
-		real("LN", "The natural logarithm.", "LN(1)", "0.0", math.Log),
-		real("LOG10", "The logarithm to base 10.", "LOG10(1000)", "3.0", math.Log10),
+		real("LN", "The natural logarithm.", "LN(1)", "0.0", naturalLog),
+		real("LOG10", "The logarithm to base 10.", "LOG10(1000)", "3.0", log10),
 		real("LOG2", "The logarithm to base 2.", "LOG2(8)", "3.0", math.Log2),
 		{
 			Name: "LOG", Group: "arithmetic", Syntax: "LOG([base,] number)", Doc: "The logarithm to the base, or the natural one.",
@@ -98,7 +98,7 @@ func mathFunctions() []Function {
 						if two {
 							out.F64[i] = logBase(args[0].float(i), args[1].float(i))
 						} else {
-							out.F64[i] = math.Log(args[0].float(i))
+							out.F64[i] = naturalLog(args[0].float(i))
 						}
 					}
 					return nil
@@ -238,9 +238,27 @@ func logBase(base, x float64) float64 {
 	case 2:
 		return math.Log2(x)
 	case 10:
-		return math.Log10(x)
+		return log10(x)
 	}
-	return math.Log(x) / math.Log(base)
+	return naturalLog(x) / naturalLog(base)
+}
+
+// smallestNormal is the least DOUBLE of full precision. On some processors math.Log takes what is smaller for more
+// than it is.
+const smallestNormal = 0x1p-1022
+
+func naturalLog(x float64) float64 {
+	if x > 0 && x < smallestNormal {
+		return math.Log(x*0x1p52) - 52*math.Ln2
+	}
+	return math.Log(x)
+}
+
+func log10(x float64) float64 {
+	if x > 0 && x < smallestNormal {
+		return math.Log10(x*0x1p52) - 52*math.Ln2/math.Ln10
+	}
+	return math.Log10(x)
 }
 
 // bySign copies values that are not negative and applies neg to the others.

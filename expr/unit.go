@@ -241,8 +241,9 @@ func (u unit) extract(v int64, t types.Type, zone *time.Location) int64 {
 	return u.extractDate(days)
 }
 
-// floorDate returns the first day of the unit that a date is in; weeks begin on Sunday, as in Flink.
-func (u unit) floorDate(days int32) (int32, bool) {
+// floorDate returns the first day of the unit that a date is in, which may lie before the first date that there is;
+// weeks begin on Sunday, as in Flink.
+func (u unit) floorDate(days int32) int32 {
 	y, m, _ := types.CivilFromDays(days)
 	switch u {
 	case unitMillennium:
@@ -256,15 +257,11 @@ func (u unit) floorDate(days int32) (int32, bool) {
 	case unitQuarter:
 		m = (m-1)/3*3 + 1
 	case unitWeek:
-		days -= int32(weekday(days))
-		return days, days >= types.MinDate
+		return days - int32(weekday(days))
 	case unitDay:
-		return days, true
+		return days
 	}
-	if y < 1 {
-		return 0, false
-	}
-	return types.DaysFromCivil(y, m, 1), true
+	return types.DaysFromCivil(y, m, 1)
 }
 
 // nextDate returns the first day of the unit after the one that begins at days.
@@ -344,9 +341,9 @@ func (u unit) round(v int64, t types.Type, up bool, zone *time.Location) (int64,
 
 // roundDate rounds a date; later says that the moment is after its midnight.
 func (u unit) roundDate(days int32, later, up bool) (int32, bool) {
-	start, ok := u.floorDate(days)
-	if !ok || !up || start == days && !later {
-		return start, ok
+	start := u.floorDate(days)
+	if !up || start == days && !later {
+		return start, start >= types.MinDate
 	}
 	return u.nextDate(start)
 }
