@@ -33,15 +33,16 @@ func differences(list ...difference) []difference { return list }
 
 // postgresGroup is a group of expressions, of one row each or, when grouped, of the rows with a key.
 type postgresGroup struct {
-	name, key string
-	grouped   bool
-	pairs     []sameInPostgres
-	except    []difference // of every pair
+	name, key    string
+	ours, theirs string // the tables
+	grouped      bool
+	pairs        []sameInPostgres
+	except       []difference // of every pair
 }
 
 func postgresGroups() []postgresGroup {
 	row := func(name string, pairs []sameInPostgres) postgresGroup {
-		return postgresGroup{name: name, key: "id", pairs: pairs}
+		return postgresGroup{name: name, key: "id", ours: "f", theirs: "f", pairs: pairs}
 	}
 	return []postgresGroup{
 		row("comparison", postgresComparisons()),
@@ -53,10 +54,11 @@ func postgresGroups() []postgresGroup {
 		row("hash and codes", postgresCodes),
 		row("conditional", postgresConditional),
 		row("conversion", postgresConversions),
-		{name: "temporal", key: "id", pairs: postgresTemporal(), except: differences(postgresYears)},
+		{name: "temporal", key: "id", ours: "f", theirs: "f", pairs: postgresTemporal(), except: differences(postgresYears)},
 		row("collection", postgresCollections),
 		row("json", postgresJSON),
-		{name: "aggregate", key: "g", grouped: true, pairs: postgresAggregates()},
+		{name: "aggregate", key: "g", ours: "f", theirs: "f", grouped: true, pairs: postgresAggregates()},
+		{name: "unnest", key: "id", ours: "f CROSS JOIN UNNEST(ARRAY[a, b, k, 7]) WITH ORDINALITY AS t (item, place)", theirs: "f CROSS JOIN unnest(ARRAY[a, b, k, 7]) WITH ORDINALITY AS t (item, place)", grouped: true, pairs: postgresUnnested},
 	}
 }
 
@@ -246,11 +248,16 @@ var postgresCollections = []sameInPostgres{
 
 var postgresJSON = []sameInPostgres{
 	{ours: "JSON_EXISTS(j, 'lax $.a')", theirs: "CASE WHEN j IS NOT NULL THEN coalesce(jsonb_typeof(jsonb_path_query_first(j::jsonb, 'strict $.a', '{}', true)) <> 'null', false) END"}, {ours: "JSON_EXISTS(j, 'lax $.c.b')", theirs: "CASE WHEN j IS NOT NULL THEN coalesce(jsonb_typeof(jsonb_path_query_first(j::jsonb, 'strict $.c.b', '{}', true)) <> 'null', false) END"}, {ours: "JSON_EXISTS(j, 'lax $.b[1]')", theirs: "CASE WHEN j IS NOT NULL THEN coalesce(jsonb_typeof(jsonb_path_query_first(j::jsonb, 'strict $.b[1]', '{}', true)) <> 'null', false) END"},
-	{ours: "JSON_VALUE(j, 'lax $.a')", theirs: scalarAt("strict $.a")}, {ours: "JSON_VALUE(j, 'lax $.b.c')", theirs: scalarAt("strict $.b.c")}, {ours: "JSON_VALUE(j, 'lax $.c[0]')", theirs: scalarAt("strict $.c[0]")}, {ours: "JSON_VALUE(j, 'lax $.a' RETURNING BOOLEAN)", theirs: "CASE jsonb_typeof(j::jsonb -> 'a') WHEN 'boolean' THEN j::jsonb ->> 'a' END"}, {ours: "JSON_VALUE(j, 'lax $.a' DEFAULT 'none' ON EMPTY)", theirs: "CASE WHEN j IS NOT NULL THEN coalesce(" + scalarAt("strict $.a") + ", 'none') END"},
+	{ours: "JSON_VALUE(j, 'lax $.a')", theirs: scalarAt("strict $.a")}, {ours: "JSON_VALUE(j, 'lax $.b.c')", theirs: scalarAt("strict $.b.c")}, {ours: "JSON_VALUE(j, 'lax $.c[0]')", theirs: scalarAt("strict $.c[0]")}, {ours: "JSON_VALUE(j, 'lax $.a' RETURNING BOOLEAN)", theirs: "CASE jsonb_typeof(j::jsonb -> 'a') WHEN 'boolean' THEN j::jsonb ->> 'a' END"}, {ours: "JSON_VALUE(j, 'lax $.a' DEFAULT 'none' ON EMPTY)", theirs: "CASE WHEN j IS NOT NULL THEN coalesce(" + scalarAt("strict $.a") + ", 'none') END", except: differences(difference{when: "j::jsonb = 'null'", ours: "NULL", theirs: "none", why: "no path leads anywhere in the JSON text null: an error, which is NULL"})},
 	{ours: "JSON_QUERY(j, 'lax $.a')", theirs: nestedAt("strict $.a"), alike: asJSON}, {ours: "JSON_QUERY(j, 'lax $.b.a')", theirs: nestedAt("strict $.b.a"), alike: asJSON}, {ours: "JSON_QUERY(j, 'lax $.c[1]')", theirs: nestedAt("strict $.c[1]"), alike: asJSON}, {ours: "JSON_QUERY(j, 'lax $.a' WITH WRAPPER)", theirs: "CASE WHEN jsonb_typeof(j::jsonb -> 'a') <> 'null' THEN jsonb_build_array(j::jsonb -> 'a') END", alike: asJSON}, {ours: "JSON_QUERY(j, '$')", theirs: nestedAt("$"), alike: asJSON},
 	{ours: "j IS JSON", theirs: "j::jsonb IS NOT NULL OR NULL"}, {ours: "j IS JSON OBJECT", theirs: "jsonb_typeof(j::jsonb) = 'object'"}, {ours: "j IS JSON ARRAY", theirs: "jsonb_typeof(j::jsonb) = 'array'"}, {ours: "j IS JSON SCALAR", theirs: "jsonb_typeof(j::jsonb) NOT IN ('array', 'object')"},
 	{ours: "JSON_LENGTH(j)", theirs: "CASE jsonb_typeof(j::jsonb) WHEN 'array' THEN jsonb_array_length(j::jsonb) WHEN 'object' THEN (SELECT count(*) FROM jsonb_object_keys(j::jsonb)) ELSE CASE WHEN j IS NOT NULL THEN 1 END END"}, {ours: "LOWER(JSON_TYPE(j))", theirs: "jsonb_typeof(j::jsonb)"},
 	{ours: "JSON_OBJECT('a' VALUE a, 's' VALUE v, 'm' VALUE m2, 'c' VALUE c)", theirs: "json_build_object('a', a, 's', v, 'm', m2, 'c', c)", alike: asJSON}, {ours: "JSON_OBJECT('a' VALUE a, 's' VALUE s ABSENT ON NULL)", theirs: "json_strip_nulls(json_build_object('a', a, 's', s))", alike: asJSON}, {ours: "JSON_ARRAY(a, v, c NULL ON NULL)", theirs: "json_build_array(a, v, c)", alike: asJSON}, {ours: "JSON_STRING(v)", theirs: "to_json(v)"}, {ours: "JSON_STRING(m)", theirs: "to_json(m)"}, {ours: "JSON_QUOTE(s)", theirs: "to_json(s)"}, {ours: "JSON_UNQUOTE(JSON_QUOTE(v))", theirs: "v"}, {ours: "JSON_STRING(ARRAY[a, b])", theirs: "to_json(ARRAY[a, b])"},
+}
+
+var postgresUnnested = []sameInPostgres{
+	{ours: "LISTAGG(CAST(item AS STRING), '-')", theirs: "string_agg(item::text, '-' ORDER BY place)"}, {ours: "ARRAY_AGG(item)", theirs: listed("array_agg(item ORDER BY place)")}, {ours: "LISTAGG(CAST(place AS STRING))", theirs: "string_agg(place::text, ',' ORDER BY place)"},
+	{ours: "SUM(item * place)"}, {ours: "COUNT(*)"}, {ours: "COUNT(DISTINCT item)"}, {ours: "MAX(item)"},
 }
 
 // scalarAt is what JSON_VALUE gives; nestedAt what JSON_QUERY does.

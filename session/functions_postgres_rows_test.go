@@ -33,7 +33,7 @@ func (r *postgresRows) rows(n int) (ours, theirs string) {
 				a = strconv.Itoa(id)
 				b = a
 			case c.name == "g":
-				a = strconv.Itoa(r.r.IntN(n / 4))
+				a = strconv.Itoa(r.r.IntN(n/4 + 1))
 				b = a
 			case r.r.IntN(12) > 0:
 				a, b = c.value(r)

@@ -21,9 +21,9 @@ import (
 	"github.com/sluice-sql/sluice/session"
 )
 
-var calls = flag.Int("calls", 500, "how many random calls of each expression are compared with PostgreSQL")
+var calls = flag.Int("calls", 100, "how many random calls of each expression are compared with PostgreSQL")
 
-// postgresBatch is how many rows are in the table at a time.
+// postgresBatch is how many rows are in the table at a time at most.
 const postgresBatch = 500
 
 // alike says when two texts of a result are the same value.
@@ -77,14 +77,15 @@ func TestFunctionsAgainstPostgreSQL(t *testing.T) {
 	for done := 0; done < *calls; done += postgresBatch {
 		out := w.script(t, "DROP TABLE IF EXISTS f; CREATE TABLE f ("+strings.Join(ours, ", ")+");", false)
 		require.True(t, strings.HasSuffix(out, "ok\nok\n"), out)
-		mine, its := r.rows(postgresBatch)
-		require.Equal(t, fmt.Sprintf("%d rows written\n", postgresBatch), w.script(t, "INSERT INTO f VALUES "+mine+";", false))
+		n := min(postgresBatch, *calls-done)
+		mine, its := r.rows(n)
+		require.Equal(t, fmt.Sprintf("%d rows written\n", n), w.script(t, "INSERT INTO f VALUES "+mine+";", false))
 		_, err := pg.psql("TRUNCATE f; INSERT INTO f VALUES " + its + "; ANALYZE f;")
 		require.NoError(t, err)
 		for _, g := range groups {
 			var script strings.Builder
 			for i, p := range g.pairs {
-				fmt.Fprintf(&script, "COPY (SELECT %d, * FROM ask(%s, %s, %t)) TO STDOUT;\n", i, quoteSQL(g.key), quoteSQL(p.text()), g.grouped)
+				fmt.Fprintf(&script, "COPY (SELECT %d, * FROM ask(%s, %s, %s, %t)) TO STDOUT;\n", i, quoteSQL(g.key), quoteSQL(p.text()), quoteSQL(g.theirs), g.grouped)
 			}
 			out, err := pg.psql(script.String())
 			require.NoError(t, err)
@@ -176,18 +177,18 @@ func TestFunctionsAgainstPostgreSQL(t *testing.T) {
 // postgresAsk is a function that evaluates an expression for each row, or each group of rows, with the code of the error
 // where there is one.
 const postgresAsk = `
-CREATE FUNCTION ask(key text, expr text, grouped boolean) RETURNS TABLE (k int, r text) LANGUAGE plpgsql AS $$
+CREATE FUNCTION ask(key text, expr text, source text, grouped boolean) RETURNS TABLE (k int, r text) LANGUAGE plpgsql AS $$
 DECLARE
   list int[];
   results text[];
   tail text := CASE WHEN grouped THEN ' GROUP BY ' || key ELSE '' END;
 BEGIN
-  EXECUTE 'SELECT array_agg(k), array_agg(r) FROM (SELECT ' || key || ', (' || expr || ')::text FROM f' || tail || ') x (k, r)' INTO list, results;
+  EXECUTE 'SELECT array_agg(k), array_agg(r) FROM (SELECT ' || key || ', (' || expr || ')::text FROM ' || source || tail || ') x (k, r)' INTO list, results;
   RETURN QUERY SELECT * FROM unnest(list, results);
 EXCEPTION WHEN OTHERS THEN
   FOR k IN EXECUTE 'SELECT DISTINCT ' || key || ' FROM f' LOOP
     BEGIN
-      EXECUTE 'SELECT (' || expr || ')::text FROM f WHERE ' || key || ' = $1' || tail INTO r USING k;
+      EXECUTE 'SELECT (' || expr || ')::text FROM ' || source || ' WHERE ' || key || ' = $1' || tail INTO r USING k;
     EXCEPTION WHEN OTHERS THEN
       r := 'error ' || SQLSTATE;
     END;
@@ -208,7 +209,7 @@ func (pg *postgres) holds(t *testing.T, g postgresGroup, when string, keys []int
 	if len(keys) == 0 {
 		return nil
 	}
-	out, err := pg.psql(fmt.Sprintf("COPY (SELECT k FROM ask(%s, %s, %t) WHERE r = 'true') TO STDOUT", quoteSQL(g.key), quoteSQL(when), g.grouped))
+	out, err := pg.psql(fmt.Sprintf("COPY (SELECT k FROM ask(%s, %s, %s, %t) WHERE r = 'true') TO STDOUT", quoteSQL(g.key), quoteSQL(when), quoteSQL(g.theirs), g.grouped))
 	require.NoError(t, err)
 	for _, line := range strings.Fields(out) {
 		k, err := strconv.Atoi(line)
@@ -244,7 +245,7 @@ func (w *world) ask(t *testing.T, g postgresGroup, expr string, want map[int]str
 		if len(keys) == 0 {
 			return
 		}
-		err := w.rowsOf(t, fmt.Sprintf("SELECT %s, %s AS r FROM f WHERE %s IN (%s)%s", g.key, expr, g.key, strings.Trim(strings.ReplaceAll(fmt.Sprint(keys), " ", ", "), "[]"), tail), into)
+		err := w.rowsOf(t, fmt.Sprintf("SELECT %s, %s AS r FROM %s WHERE %s IN (%s)%s", g.key, expr, g.ours, g.key, strings.Trim(strings.ReplaceAll(fmt.Sprint(keys), " ", ", "), "[]"), tail), into)
 		switch {
 		case err == nil:
 		case len(keys) == 1:
@@ -255,7 +256,7 @@ func (w *world) ask(t *testing.T, g postgresGroup, expr string, want map[int]str
 			}
 		}
 	}
-	if err := w.rowsOf(t, fmt.Sprintf("SELECT %s, %s AS r FROM f WHERE %s < 0%s", g.key, expr, g.key, tail), into); err != nil {
+	if err := w.rowsOf(t, fmt.Sprintf("SELECT %s, %s AS r FROM %s WHERE %s < 0%s", g.key, expr, g.ours, g.key, tail), into); err != nil {
 		return map[int]string{fine[0]: "error " + err.Error()}
 	}
 	ask(fine, 2)
