@@ -110,7 +110,7 @@ func mathFunctions() []Function {
 		real("TAN", "The tangent of an angle in radians.", "TAN(0)", "0.0", math.Tan),
 		real("COT", "The cotangent of an angle in radians.", "ROUND(COT(1), 4)", "0.6421", func(x float64) float64 { return 1 / math.Tan(x) }),
 		real("ASIN", "The angle in radians whose sine is the value.", "ASIN(0)", "0.0", math.Asin),
-		real("ACOS", "The angle in radians whose cosine is the value.", "ACOS(1)", "0.0", math.Acos),
+		real("ACOS", "The angle in radians whose cosine is the value.", "ACOS(1)", "0.0", arcCosine),
 		real("ATAN", "The angle in radians whose tangent is the value.", "ATAN(0)", "0.0", math.Atan),
 		real2("ATAN2", "ATAN2(y, x)", "The angle in radians of the point (x, y).", "ATAN2(0, 1)", "0.0", math.Atan2),
 		real("SINH", "The hyperbolic sine.", "SINH(0)", "0.0", math.Sinh),
@@ -241,6 +241,11 @@ func logBase(base, x float64) float64 {
 		return log10(x)
 	}
 	return naturalLog(x) / naturalLog(base)
+}
+
+// arcCosine is more exact near 1 than math.Acos, which takes the arc sine from a right angle.
+func arcCosine(x float64) float64 {
+	return 2 * math.Atan2(math.Sqrt(1-x), math.Sqrt(1+x))
 }
 
 // smallestNormal is the least DOUBLE of full precision. On some processors math.Log takes what is smaller for more
