@@ -401,7 +401,7 @@ func foldLiteralCast(c *Cast) Expr {
 // itself when it has that type already. The nullability of to is ignored.
 func NewCast(arg Expr, to types.Type, try bool, at Span) (Expr, error) {
 	from := arg.Type()
-	if from.SameKind(to) {
+	if from.SameKind(to) && !tightens(from, to) {
 		return arg, nil
 	}
 	if from.Kind != types.Null && !types.CastAllowed(from, to) {
@@ -423,7 +423,7 @@ func NewCast(arg Expr, to types.Type, try bool, at Span) (Expr, error) {
 // (FLOAT and DOUBLE hold the nearest number).
 func Coerce(arg Expr, to types.Type) (Expr, error) {
 	from := arg.Type()
-	if from.SameKind(to) {
+	if from.SameKind(to) && !tightens(from, to) {
 		return arg, nil
 	}
 	if isNullLiteral(arg) {

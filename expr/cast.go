@@ -255,7 +255,7 @@ func castMayFail(from, to types.Type) bool {
 				return true
 			}
 		}
-		return false
+		return tightens(from, to)
 	case to.IsString():
 		return from.IsBinary()
 	case from.IsString():
@@ -328,7 +328,7 @@ func sameValues(from, to types.Type) bool {
 				return false
 			}
 		}
-		return true
+		return !tightens(from, to)
 	}
 	switch {
 	case to.IsString() || to.IsBinary():

@@ -13,10 +13,12 @@ type partCast struct {
 	out  *column.Vector
 	sel  []uint16
 	all  types.Type
+	// required says that a NULL has no counterpart: the part is NOT NULL, and what it is cast from is not.
+	required bool
 }
 
 func newPartCast(from, to types.Type, exact bool, zone *time.Location) *partCast {
-	p := &partCast{out: column.New(to, 0), all: from}
+	p := &partCast{out: column.New(to, 0), all: from, required: to.NotNull && from.Nullable()}
 	if from.Kind == types.Null {
 		return p
 	}
@@ -35,6 +37,15 @@ func newPartCast(from, to types.Type, exact bool, zone *time.Location) *partCast
 
 // run casts v at the rows; what it returns belongs to v or to p. bad is called with a row of v.
 func (p *partCast) run(v *column.Vector, r Rows, bad func(i int) error) (*column.Vector, error) {
+	if p.required {
+		for k, n := 0, r.Count(); k < n; k++ {
+			if i := r.Row(k); v.IsNull(i) {
+				if err := bad(i); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
 	switch {
 	case p.all.Kind == types.Null:
 		p.out.Reset()
@@ -52,6 +63,16 @@ func (p *partCast) run(v *column.Vector, r Rows, bad func(i int) error) (*column
 	}
 	err := p.step(r, vectorArg(v), p.out, bad)
 	return p.out, err
+}
+
+// tightens reports whether a nested type has a part that must not be NULL where the other's may be.
+func tightens(from, to types.Type) bool {
+	for i, f := range from.Fields {
+		if t := to.Fields[i].Type; f.Type.Nullable() && t.NotNull || tightens(f.Type, t) {
+			return true
+		}
+	}
+	return false
 }
 
 // castParts casts a nested value to one of the same kind, part by part. A part that has no counterpart
@@ -166,7 +187,7 @@ func castElements(parts []*partCast, from, to types.Type) castStep {
 
 // runAll is run over more rows than a selection can name: it works in pieces.
 func (p *partCast) runAll(v *column.Vector, r Rows, bad func(i int) error) (*column.Vector, error) {
-	if r.N <= column.MaxRows || p.step == nil || p.all.Kind == types.Null {
+	if r.N <= column.MaxRows || p.step == nil && !p.required || p.all.Kind == types.Null {
 		return p.run(v, r, bad)
 	}
 	whole := column.New(p.out.Type, r.N)
