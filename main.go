@@ -30,6 +30,7 @@ import (
 	"github.com/sluice-sql/sluice/connector/print"
 	"github.com/sluice-sql/sluice/repl"
 	"github.com/sluice-sql/sluice/session"
+	"github.com/sluice-sql/sluice/sqlparse"
 )
 
 // version is set by the linker.
@@ -166,13 +167,29 @@ func history(stateDir string) string {
 	return filepath.Join(stateDir, "history")
 }
 
+// openHint says what a word of the command line that is no file was meant to be.
+func openHint(path string, paths []string) string {
+	word := strings.ToUpper(path)
+	if first, _, _ := strings.Cut(word, " "); path == paths[0] && filepath.Ext(path) == "" {
+		if word == "HELP" || word == "VERSION" {
+			return "sluice --" + strings.ToLower(word)
+		}
+		for _, f := range sqlparse.Forms() {
+			if lead, _, _ := strings.Cut(f.Name, " "); lead == first {
+				return "sluice -c \"" + strings.Join(paths, " ") + "\" runs a statement"
+			}
+		}
+	}
+	return "an empty file is a new database: touch FILE.db makes one"
+}
+
 // openFiles opens SQLite files as catalogs named by their stems; the last one becomes current. Their tables
 // are listed so that what is no SQLite file is found out now, and by SQLite.
 func openFiles(ctx context.Context, s *session.Session, paths []string, stderr io.Writer) int {
 	for _, path := range paths {
 		info, err := os.Stat(path)
 		if err != nil {
-			complain(stderr, "sluice: cannot open %s: %v\nhint: an empty file is a new database: touch FILE.db makes one\n", path, errors.Unwrap(err))
+			complain(stderr, "sluice: cannot open %s: %v\nhint: %s\n", path, errors.Unwrap(err), openHint(path, paths))
 			return 2
 		}
 		extension := filepath.Ext(path)

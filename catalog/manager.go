@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/sluice-sql/sluice/connector"
 )
@@ -536,10 +537,67 @@ func (m *CatalogManager) CheckDatabase(ctx context.Context, catalog, database st
 		if database == "" {
 			return &Error{Err: ErrDatabaseNotExist, Msg: fmt.Sprintf("Catalog %s has no database.", catalog), Hint: "CREATE DATABASE makes one."}
 		}
-		return &Error{Name: database, Part: DatabasePart, Err: ErrDatabaseNotExist, Hint: hint(database, names),
+		h := hint(database, names)
+		if other := m.catalogHint(database); other != "" {
+			h = other
+		}
+		return &Error{Name: database, Part: DatabasePart, Err: ErrDatabaseNotExist, Hint: h,
 			Msg: fmt.Sprintf("A database with name [%s] does not exist in the catalog: [%s].", database, catalog)}
 	}
 	return err
+}
+
+// catalogHint says that what was taken for the name of a database is that of a catalog; "" when it is not.
+func (m *CatalogManager) catalogHint(name string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.catalogs[name]
+	if e == nil || e.dropping {
+		return ""
+	}
+	quoted := connector.QuoteName(name)
+	database := m.database[name]
+	if database == "" && e.cat != nil {
+		database = e.cat.DefaultDatabase()
+	}
+	if database == "" {
+		return quoted + " is a catalog: a table of it is written " + quoted + ".database.table"
+	}
+	return quoted + " is a catalog: a table of it is written " + quoted + "." + connector.QuoteName(database) + ".table, and USE CATALOG " + quoted + " enters it"
+}
+
+// elsewhere says in which other opened catalog there is a table of this name; "" when in none, or when asking
+// takes long.
+func (m *CatalogManager) elsewhere(ctx context.Context, id connector.ObjectIdentifier) string {
+	ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+	defer cancel()
+	type place struct{ catalog, database string }
+	var places []place
+	m.mu.Lock()
+	for _, name := range slices.Sorted(maps.Keys(m.catalogs)) {
+		if e := m.catalogs[name]; e.cat != nil && !e.dropping {
+			database := m.database[name]
+			if database == "" {
+				database = e.cat.DefaultDatabase()
+			}
+			places = append(places, place{name, database})
+		}
+	}
+	m.mu.Unlock()
+	for _, p := range places {
+		if p.database == "" || p.catalog == id.Catalog && p.database == id.Database {
+			continue
+		}
+		c, err := m.Catalog(ctx, p.catalog)
+		if err != nil {
+			continue
+		}
+		if names, err := c.ListTables(ctx, p.database); err == nil && slices.Contains(names, id.Object) {
+			other := connector.ObjectIdentifier{Catalog: p.catalog, Database: p.database, Object: id.Object}
+			return "there is a table " + other.SQL()
+		}
+	}
+	return ""
 }
 
 // Table returns a table's definition, or an *Error in Flink's words with a suggestion. The catalog is that
@@ -563,7 +621,11 @@ func (m *CatalogManager) Table(ctx context.Context, id connector.ObjectIdentifie
 	t, err := c.Table(ctx, PathOf(id))
 	if errors.Is(err, ErrTableNotExist) {
 		names, _ := c.ListTables(ctx, id.Database) // only for the hint
-		return c, nil, m.noTable(id, names)
+		err := m.noTable(id, names)
+		if e := err.(*Error); e.Hint == "" {
+			e.Hint = m.elsewhere(ctx, id)
+		}
+		return c, nil, err
 	}
 	return c, t, err
 }

@@ -117,3 +117,24 @@ func TestHelpListsWhatWorks(t *testing.T) {
 		require.NotContains(t, works, refused)
 	}
 }
+
+// A message shows what was typed, but for what may be a secret.
+func TestMasksNoMore(t *testing.T) {
+	s := helpSession(t)
+	shown := func(sql string) string {
+		_, err := s.Execute(t.Context(), Text{SQL: sql})
+		var e *Error
+		require.ErrorAs(t, err, &e, sql)
+		return e.Render()
+	}
+	text := shown("CREATE TABLE x (a INT) WITH ('connector'='filesytem','path'='/tmp/x','format'='csv','url'='jdbc:x','password'='hush1')")
+	require.Contains(t, text, "'path'='/tmp/x','format'='csv'")
+	require.NotContains(t, text, "hush1")
+	text = shown("CREATE TABLE x (a INT) WITH ('connector'='filesystem','path'='/tmp/x','format'='csv','csv.headr'='true')")
+	require.Contains(t, text, "'csv.headr'='true'")
+	text = shown("CREATE TABLE x (a INT) WITH ('connector'='filesytem','topic'='hush2','pasword'='hush3')")
+	require.NotContains(t, text, "hush")
+	text = shown("CREATE CATALOG x WITH ('type'='jdbcc','base-url'='jdbc:sqlite:/tmp/x','pasword'='hush4')")
+	require.Contains(t, text, "'base-url'='jdbc:sqlite:/tmp/x'")
+	require.NotContains(t, text, "hush")
+}

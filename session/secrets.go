@@ -62,7 +62,7 @@ func (s *Session) mask(x *execution) {
 	text := []byte(x.masked.SQL)
 	for _, o := range items {
 		v := o.Value.Text
-		if v == "" || connector.Printable(declared, o.Key.Text, v) == v {
+		if v == "" || connector.Printable(declared, o.Key.Text, v) == v || s.isSlip(stmt, declared, o.Key.Text, v) {
 			continue
 		}
 		if _, isSet := stmt.(*sqlparse.Set); !isSet || sqlparse.IsSecretKey(o.Key.Text) {

@@ -47,7 +47,7 @@ func (p *parser) describeFunction(start int) Statement {
 	p.next()
 	p.expect("FUNCTION")
 	s.Extended = p.extended()
-	if t := p.tok; t.reserved && keywords[t.kw].callable {
+	if t := p.tok; t.reserved { // as CAST and SUBSTRING are
 		p.next()
 		s.Name = ObjectName{At(t.span()), []Ident{{At(t.span()), t.text}}}
 	} else {

@@ -116,7 +116,7 @@ func (l *lexer) word(i int) token {
 	}
 	t := l.token(tokWord, i, scanWord(s, i))
 	t.kw, t.reserved = lookupKeyword(t.text)
-	if t.kw == "" && !isASCII(t.text) && strings.ContainsAny(t.text, invisible+curlyQuotes) {
+	if t.kw == "" && !isASCII(t.text) && strings.ContainsAny(t.text, invisible+curlyQuotes+dashes) {
 		t.kind = tokBad
 	}
 	return t
@@ -148,6 +148,9 @@ func invisibleName(r rune) string {
 	}
 	return "typographic space"
 }
+
+// dashes are the dashes and minus signs that word processors make of -.
+const dashes = "‐‑‒–—―−"
 
 // curlyQuotes are the quotes that word processors make of ' and ".
 const curlyQuotes = "‘’‚‛“”„‟"
@@ -258,12 +261,17 @@ func badToken(t token) *Error {
 		e.Msg = "found " + quoteFound(t.text) + ", expected a number"
 		e.Hint = "a name that starts with a digit is written in back-quotes"
 	case isWordStart(c):
-		at := strings.IndexAny(t.text, invisible+curlyQuotes)
+		at := strings.IndexAny(t.text, invisible+curlyQuotes+dashes)
 		r, n := utf8.DecodeRuneInString(t.text[at:])
 		e.Span = Span{t.start + at, t.start + at + n}
 		if strings.ContainsRune(curlyQuotes, r) {
 			e.Msg = fmt.Sprintf("found the typographic quote %c, which is not part of SQL", r)
 			e.Hint = "write strings in straight single quotes: 'text'"
+			break
+		}
+		if strings.ContainsRune(dashes, r) {
+			e.Msg = fmt.Sprintf("found the typographic dash %c, which is not part of SQL", r)
+			e.Hint = "write - for minus, -- before a comment; in names it needs back-quotes"
 			break
 		}
 		e.Msg = fmt.Sprintf("found an invisible character that is no space: U+%04X, %s", r, invisibleName(r))

@@ -111,6 +111,14 @@ func (p *parser) unexpected(expected string) {
 	case t.kind == tokEOF || t.kind == tokOp && t.text == ";":
 	case t.kind == tokOp && t.text == "?":
 		e.Hint = "parameters are not supported; write the value"
+	case t.kind == tokOp && t.text == "=" && p.prev == t.start && t.start > 0 && p.lex.src[t.start-1] == '=':
+		e.Hint = "equal is written with one ="
+	case t.kind == tokOp && t.text == "[" && expectsName(expected):
+		e.Hint = "names are written plain or in back-quotes, not in brackets"
+	case t.kw == "ILIKE":
+		e.Hint = "write LOWER(x) LIKE LOWER(pattern)"
+		p.fail(e)
+		return
 	case t.kind == tokOp && t.text == ":":
 		if p.peek(1).text == ":" && p.peek(1).start == t.end {
 			e.Hint = "write CAST(x AS type) instead of x::type"

@@ -133,7 +133,7 @@ func (p *parser) queryRest(start int, first Query) Query {
 func (p *parser) with() []CommonTable {
 	p.expect("WITH")
 	if p.isWord("RECURSIVE") {
-		p.failAt(p.tok.span(), "WITH RECURSIVE is not supported yet", "")
+		p.failAt(p.tok.span(), "WITH RECURSIVE is not supported yet", "write as many joins of the table with itself as there are levels at most")
 	}
 	var list []CommonTable
 	for p.err == nil {

@@ -1,6 +1,9 @@
 package bind
 
 import (
+	"errors"
+	"strings"
+
 	"github.com/sluice-sql/sluice/expr"
 	"github.com/sluice-sql/sluice/planner/plan"
 	"github.com/sluice-sql/sluice/sqlparse"
@@ -29,7 +32,11 @@ func (c *exprCtx) aggregate(e *sqlparse.Call, name string) (expr.Expr, error) {
 	case c.inAgg:
 		return nil, errAt(e.Span(), "Aggregate expressions cannot be nested")
 	case c.aggs == nil:
-		return nil, errAt(e.Span(), "Aggregate expression is illegal in %s", c.clause)
+		err := errAt(e.Span(), "Aggregate expression is illegal in %s", c.clause)
+		if c.clause == "WHERE clause" {
+			err.Hint = "a condition on groups of rows is written in HAVING, behind GROUP BY"
+		}
+		return nil, err
 	case e.Star && name != "COUNT":
 		return nil, errAt(e.Span(), "%s(*) is not possible, only COUNT(*)", name)
 	case name == "COUNT" && !e.Star && len(e.Args) == 0:
@@ -102,6 +109,8 @@ func sameCall(a, b *expr.AggCall) bool {
 	return a.Filter == nil || expr.Equal(a.Filter, b.Filter) && !expr.Volatile(a.Filter)
 }
 
+const groupingHint = "write a query for each grouping, with NULL for the columns that it leaves out, and UNION ALL between them"
+
 // groupKeys binds the elements of GROUP BY. items are the select list, which a number refers to.
 func (c *exprCtx) groupKeys(g *sqlparse.GroupBy, items []selectItem) (keys []expr.Expr, err error) {
 	if g.Distinct {
@@ -136,11 +145,11 @@ func (c *exprCtx) groupKeys(g *sqlparse.GroupBy, items []selectItem) (keys []exp
 	for _, item := range g.Items {
 		switch item.Kind {
 		case sqlparse.GroupRollup:
-			return nil, notYet(item.Span(), "ROLLUP")
+			return nil, withHint(notYet(item.Span(), "ROLLUP"), groupingHint)
 		case sqlparse.GroupCube:
-			return nil, notYet(item.Span(), "CUBE")
+			return nil, withHint(notYet(item.Span(), "CUBE"), groupingHint)
 		case sqlparse.GroupSets:
-			return nil, notYet(item.Span(), "GROUPING SETS")
+			return nil, withHint(notYet(item.Span(), "GROUPING SETS"), groupingHint)
 		}
 		for _, e := range item.Exprs {
 			if n, ok, err := ordinal(e, len(items)); err != nil {
@@ -173,6 +182,20 @@ func (c *exprCtx) groupAlias(err error, e sqlparse.Expr, items []selectItem) err
 	for i, it := range items {
 		if it.name == ref.Parts[0].Name {
 			return withHint(se, "it is an alias of the select list: write the expression, or its position %d", i+1)
+		}
+	}
+	return err
+}
+
+// havingAlias adds to the error for an unknown column of HAVING that the name is an alias.
+func (c *exprCtx) havingAlias(err error, items []selectItem) error {
+	var e *sqlparse.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	for _, it := range items {
+		if it.alias && it.name != "" && strings.HasPrefix(e.Msg, "Column '"+it.name+"' not found") {
+			return withHint(e, "it is an alias of the select list, which HAVING does not see: write the expression")
 		}
 	}
 	return err

@@ -9,19 +9,21 @@ import (
 )
 
 // call binds a function call.
+const overHint = "join the query with one that groups the same rows, or, for a rank, ORDER BY and LIMIT them"
+
 func (c *exprCtx) call(e *sqlparse.Call) (expr.Expr, error) {
 	name := e.FuncName()
 	switch {
 	case name == "":
 		return nil, notYet(e.Name.Span(), "A function of a catalog")
 	case e.Over != nil:
-		return nil, notYet(e.Over.Span(), "OVER")
+		return nil, withHint(notYet(e.Over.Span(), "OVER"), overHint)
 	case e.IgnoreNulls:
 		return nil, notYet(e.Span(), "IGNORE NULLS")
 	case e.RespectNulls:
 		return nil, notYet(e.Span(), "RESPECT NULLS")
 	case e.WithinGroup != nil:
-		return nil, notYet(e.WithinGroup[0].Span(), "WITHIN GROUP")
+		return nil, withHint(notYet(e.WithinGroup[0].Span(), "WITHIN GROUP"), "aggregates take rows as they come: SELECT … FROM (SELECT … ORDER BY …) sorts them before")
 	case e.OrderBy != nil:
 		return nil, notYet(e.OrderBy[0].Span(), "ORDER BY inside a function call")
 	}

@@ -19,7 +19,7 @@ func (b *Binder) from(t sqlparse.TableExpr, parent *scope) (plan.Node, *scope, e
 		case t.AsOf != nil:
 			return nil, nil, notYet(t.AsOf.Span(), "FOR SYSTEM_TIME AS OF")
 		case t.Sample != nil:
-			return nil, nil, notYet(t.Sample.Span(), "TABLESAMPLE")
+			return nil, nil, withHint(notYet(t.Sample.Span(), "TABLESAMPLE"), "WHERE RAND() < 0.1 takes a tenth of the rows")
 		}
 		if err := b.refuseTableHints(t); err != nil {
 			return nil, nil, err
@@ -27,7 +27,7 @@ func (b *Binder) from(t sqlparse.TableExpr, parent *scope) (plan.Node, *scope, e
 		return b.tableByName(&t.Name, t.Alias, parent)
 	case *sqlparse.DerivedTable:
 		if t.Lateral {
-			return nil, nil, notYet(t.Span(), "LATERAL")
+			return nil, nil, withHint(notYet(t.Span(), "LATERAL"), "write the subquery as a join; of a column's elements UNNEST makes rows")
 		}
 		r, err := b.query(t.Query, parent)
 		if err != nil {

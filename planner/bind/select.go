@@ -61,7 +61,7 @@ func (b *Binder) selectQuery(s *sqlparse.Select, order []sqlparse.OrderItem, par
 	var having expr.Expr
 	if s.Having != nil {
 		if having, err = c.condition(s.Having, "HAVING"); err != nil {
-			return nil, err
+			return nil, c.havingAlias(err, items)
 		}
 	}
 	b.noOrder(order)
@@ -108,10 +108,10 @@ func refuseClauses(s *sqlparse.Select) error {
 		return err
 	}
 	if len(s.Windows) > 0 {
-		return notYet(s.Windows[0].Span(), "WINDOW")
+		return withHint(notYet(s.Windows[0].Span(), "WINDOW"), overHint)
 	}
 	if s.Qualify != nil {
-		return notYet(s.Qualify.Span(), "QUALIFY")
+		return withHint(notYet(s.Qualify.Span(), "QUALIFY"), overHint)
 	}
 	return nil
 }
