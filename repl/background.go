@@ -45,11 +45,12 @@ func (sh *shell) jobEnded(e session.JobEnd) {
 }
 
 // settle ends the jobs that are left at a script's end: it waits for them where the script has come to its
-// end, until a signal stops them; what ended the script otherwise ends them too.
+// end, also because nobody reads its rows any more, until a signal stops them; an error or a signal that
+// ended the script ends them too.
 func (sh *shell) settle(ctx context.Context, out outcome) outcome {
 	if jobs := sh.engine.RunningJobs(); len(jobs) > 0 {
 		what := jobsText(jobs)
-		if out == done || out == quit {
+		if out == done || out == quit || out == unread {
 			sh.screen.message("[INFO] Waiting for " + what + " to end; Ctrl-C stops " + itOrThem(jobs) + ", keeping what has been committed.\n")
 			ctx, release := sh.signals.begin(ctx)
 			stop := sh.watch()

@@ -130,6 +130,17 @@ func (s *Screen) message(text string) {
 	_ = s.writeErr(appendVisible(nil, []byte(text), true))
 }
 
+// free reports whether the screen can be written to, now or within a time.
+func (s *Screen) free(within time.Duration) bool {
+	for limit := time.Now().Add(within); !s.mu.TryLock(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(limit) {
+			return false
+		}
+	}
+	s.mu.Unlock()
+	return true
+}
+
 // clearScreen empties a terminal.
 func (s *Screen) clearScreen() {
 	s.mu.Lock()

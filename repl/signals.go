@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // signals is what the process does when it is signalled. SIGINT cancels the statement at hand; the
@@ -163,6 +164,10 @@ func (g *signals) handle(s os.Signal) {
 		return
 	}
 	g.heard++
+	defer g.cancel()
+	if s != os.Interrupt {
+		g.notForEver(s)
+	}
 	last := ""
 	if g.heard == 2 {
 		last = " Once more ends the shell at once."
@@ -174,13 +179,43 @@ func (g *signals) handle(s os.Signal) {
 		}
 		g.exit(signalExit(s))
 	case committing:
-		g.screen.message("[INFO] The statement is committing" + waitingFor(p) + ", please wait." + last + "\n")
+		g.say("[INFO] The statement is committing" + waitingFor(p) + ", please wait." + last + "\n")
 	case g.heard == 2:
 		what := waitingFor(p)
 		if what == "" {
 			what = ", waiting for the statement to stop"
 		}
-		g.screen.message("[INFO] Canceling" + what + "." + last + "\n")
+		g.say("[INFO] Canceling" + what + "." + last + "\n")
 	}
-	g.cancel()
+}
+
+// How long a signal waits for a screen that takes nothing, because nobody reads the pipe it writes to or a
+// terminal is stopped: until its message is given up, and until a signal that ends the process does so
+// although a statement hangs in writing its rows.
+const (
+	messageWait = 300 * time.Millisecond
+	blockedWait = 5 * time.Second
+)
+
+// say prints a message, unless the screen takes none: the next signal must be heard.
+func (g *signals) say(text string) {
+	said := make(chan struct{})
+	go func() {
+		defer close(said)
+		g.screen.message(text)
+	}()
+	select {
+	case <-said:
+	case <-time.After(messageWait):
+	}
+}
+
+// notForEver ends the process by a signal, as the third one would, if all that is in its way is a screen that
+// takes nothing.
+func (g *signals) notForEver(s os.Signal) {
+	go func() {
+		if !g.screen.free(blockedWait) {
+			g.exit(signalExit(s))
+		}
+	}()
 }
