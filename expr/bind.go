@@ -336,6 +336,9 @@ func NewCall(name string, args []Expr, at Span) (Expr, error) {
 	if result.Kind == types.Null {
 		return NewLiteral(result, nil, at), nil
 	}
+	if result.TooDeep() {
+		return nil, tooDeep(at)
+	}
 	c := &Call{Func: f, Args: make([]Expr, len(args)), T: result, At: at}
 	nullable := f.Nulls == NullsMade && (f.NeverNull == nil || !f.NeverNull(args))
 	for i, a := range args {
@@ -346,6 +349,10 @@ func NewCall(name string, args []Expr, at Span) (Expr, error) {
 		c.T = result.WithNullable(nullable)
 	}
 	return c, nil
+}
+
+func tooDeep(at Span) error {
+	return &Error{Span: at, Row: -1, Msg: fmt.Sprintf("types may be nested %d deep at most", types.MaxNesting)}
 }
 
 // noFunction is the error for a name that neither a function nor an aggregate has.

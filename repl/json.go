@@ -3,6 +3,7 @@ package repl
 import (
 	"encoding/base64"
 	"math"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/sluice-sql/sluice/column"
@@ -12,8 +13,8 @@ import (
 // jsonPrinter prints one object a row, one row a line. Numbers are JSON numbers with all their digits
 // (readers that keep a number in a double may round them), NaN and the infinities are strings, since
 // JSON has no such number; bytes are base64; dates, times and intervals are text as in CAST. An ARRAY is an
-// array, a ROW an object, and so are a MAP and a MULTISET, whose keys are text. Columns of one name are
-// printed each.
+// array, a ROW an object, and so are a MAP and a MULTISET, whose keys are text. The second
+// column of a name a is a1, since readers of JSON keep one value of a key.
 type jsonPrinter struct {
 	layout
 	keys    [][]byte // `{"a":` and `,"b":`
@@ -22,14 +23,32 @@ type jsonPrinter struct {
 }
 
 func (p *jsonPrinter) begin(s types.Schema) error {
-	for i, c := range s.Columns {
+	names := distinctNames(s)
+	for i := range s.Columns {
 		key := []byte{','}
 		if i == 0 {
 			key = []byte{'{'}
 		}
-		p.keys = append(p.keys, append(p.text(key, []byte(c.Name)), ':'))
+		p.keys = append(p.keys, append(p.text(key, []byte(names[i])), ':'))
 	}
 	return nil
+}
+
+// distinctNames returns the names of columns, a number behind each that a column before it has already.
+func distinctNames(s types.Schema) []string {
+	taken := map[string]bool{}
+	for _, c := range s.Columns {
+		taken[c.Name] = true
+	}
+	seen, names := map[string]bool{}, make([]string, len(s.Columns))
+	for i, c := range s.Columns {
+		name := c.Name
+		for n := 1; seen[c.Name] && taken[name]; n++ {
+			name = c.Name + strconv.Itoa(n)
+		}
+		seen[c.Name], taken[name], names[i] = true, true, name
+	}
+	return names
 }
 
 func (p *jsonPrinter) batch(b *column.Batch) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sluice-sql/sluice/catalog"
@@ -38,6 +39,7 @@ type Session struct {
 	statements map[string]statement
 	names      names // for completion
 	journal    sync.Once
+	refusedSet atomic.Bool // a BEGIN STATEMENT SET has been refused, and no END has come
 
 	mu      sync.Mutex
 	current *exec.Job // the job that the statement at hand waits for or streams from
@@ -174,6 +176,9 @@ func (s *Session) Execute(ctx context.Context, t Text) (*Result, error) {
 	}
 	x.stmt = stmt
 	s.mask(x)
+	if err := s.inRefusedSet(x.stmt); err != nil {
+		return nil, s.fail(x, err)
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, s.fail(x, err)
 	}

@@ -158,3 +158,21 @@ func (s *Session) run(ctx context.Context, x *execution) (*Result, error) {
 	}
 	return st.run(s, ctx, x)
 }
+
+// inRefusedSet refuses an INSERT that stands between a BEGIN STATEMENT SET, which has been refused, and its END:
+// it was to be written together with others, or not at all. Any other statement ends such a set.
+func (s *Session) inRefusedSet(stmt sqlparse.Statement) error {
+	switch stmt.(type) {
+	case *sqlparse.BeginStatementSet:
+		s.refusedSet.Store(true)
+	case *sqlparse.Insert:
+		if s.refusedSet.Load() {
+			e := refuse(stmt.Span(), "This INSERT is of the statement set that BEGIN STATEMENT SET was to begin, which was refused")
+			e.Hint = "END ends the set; an INSERT without BEGIN and END is written by itself"
+			return e
+		}
+	default:
+		s.refusedSet.Store(false)
+	}
+	return nil
+}

@@ -223,3 +223,21 @@ func (t Type) Unnested() []Type {
 	}
 	return ts
 }
+
+// TooDeep reports whether a type has more parts inside one another than a type may have.
+func (t Type) TooDeep() bool { return t.deeperThan(MaxNesting) }
+
+func (t Type) deeperThan(n int) bool {
+	if !t.IsNested() {
+		return false
+	}
+	if n == 0 {
+		return true
+	}
+	for _, f := range t.Fields {
+		if f.Type.deeperThan(n - 1) {
+			return true
+		}
+	}
+	return false
+}

@@ -53,8 +53,36 @@ func (b *Binder) AlterTable(s *sqlparse.AlterTable) (*Alteration, error) {
 			return nil, failedAlter(action, err)
 		}
 	}
+	for _, action := range s.Actions {
+		switch x := action.(type) {
+		case *sqlparse.SetOptions:
+			given, _ := optionsOf(x.Options) // has been read before
+			err = a.checkDefinition(given, x.Span())
+		case *sqlparse.ResetOptions:
+			err = a.checkDefinition(nil, x.Span())
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
 	a.New = a.table
 	return &a.Alteration, nil
+}
+
+// checkDefinition asks the connector whether there can be the table that other options make.
+func (a *alteration) checkDefinition(given map[string]*sqlparse.Option, at sqlparse.Span) error {
+	f, ok := a.b.tableFactory(&a.target).(connector.DefinitionChecker)
+	if !ok {
+		return nil
+	}
+	err := f.CheckDefinition(a.table.Def(a.target.id))
+	if err == nil {
+		return nil
+	}
+	if err = placeOption(err, given, at); !errors.As(err, new(*sqlparse.Error)) {
+		return errAt(at, "%s", err)
+	}
+	return err
 }
 
 // failedAlter puts Flink's words before an error of an ALTER TABLE that changes the schema.

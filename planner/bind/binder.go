@@ -32,7 +32,8 @@ type Binder struct {
 	rewrites *rewrites  // of the query of a CREATE VIEW; nil in any other statement
 	// permanent is the kind of object that is stored and must not read temporary ones; empty elsewhere.
 	permanent string
-	// altered is the view that ALTER VIEW gives another query, which must not read it.
+	// altered is what a query must not read that is to be a view's: the view itself, of ALTER VIEW, and what a
+	// temporary view of the same name is to hide.
 	altered  *connector.ObjectIdentifier
 	computes bool     // a computed column is read
 	asked    job.Mode // the mode to run in, or empty

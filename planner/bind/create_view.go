@@ -31,6 +31,11 @@ func (b *Binder) CreateView(s *sqlparse.CreateView) (connector.ObjectIdentifier,
 	case s.Comment != nil && stores&catalog.StoresComment == 0:
 		return id, nil, unstored(s.Comment.Span(), id, "a COMMENT")
 	}
+	if s.Temporary {
+		hidden := id
+		hidden.Temporary = false
+		b.altered = &hidden
+	}
 	v, err := b.viewOf(id, s.Query, s.Columns)
 	if err != nil {
 		return id, nil, err
@@ -65,8 +70,14 @@ func (b *Binder) AlterView(s *sqlparse.AlterView) (id connector.ObjectIdentifier
 	case old.Kind != catalog.KindView:
 		return fail(errAt(s.Name.Span(), "ALTER VIEW for a table is not allowed"))
 	case s.RenameTo != nil:
-		if _, err := b.newName(id, *s.RenameTo, "view"); err != nil {
+		name, err := b.newName(id, *s.RenameTo, "view")
+		if err != nil {
 			return fail(err)
+		}
+		renamed := id
+		renamed.Object = name
+		if old.View != nil && b.names(old.View.Expanded, renamed, 0) {
+			return fail(errAt(s.RenameTo.Span(), "View %s would read itself: its query names %s", renamed, renamed))
 		}
 		return id, old, old, nil
 	case old.View == nil || cat.Stores()&catalog.StoresView == 0:
@@ -78,6 +89,30 @@ func (b *Binder) AlterView(s *sqlparse.AlterView) (id connector.ObjectIdentifier
 	}
 	new.Comment, new.Options = old.Comment, old.Options
 	return id, old, new, nil
+}
+
+// names reports whether the text of a view names an object, which need not be there, or a view that does.
+func (b *Binder) names(text string, id connector.ObjectIdentifier, depth int) bool {
+	q, err := parseQuery(text)
+	if err != nil || depth > maxViews {
+		return false
+	}
+	found := false
+	sqlparse.Walk(q, func(n sqlparse.Node) bool {
+		t, ok := n.(*sqlparse.Table)
+		if !ok || found || len(t.Name.Parts) != 3 { // names are in full, but for those of WITH
+			return !found
+		}
+		at := b.identify(t.Name)
+		if found = at == id; found {
+			return false
+		}
+		if _, inner, err := b.catalogs.Table(b.ctx, at); err == nil && inner.View != nil {
+			found = b.names(inner.View.Expanded, id, depth+1)
+		}
+		return !found
+	})
+	return found
 }
 
 // viewOf binds the query of a new view.

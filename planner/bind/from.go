@@ -116,6 +116,9 @@ func (b *Binder) tableByName(name *sqlparse.ObjectName, alias *sqlparse.Alias, p
 
 // read binds what a name of FROM means: a view's query, or the columns of a table.
 func (b *Binder) read(d definition, name sqlparse.ObjectName) (*Relation, error) {
+	if b.altered != nil && *b.altered == d.id {
+		return nil, errAt(name.Span(), "View %s would read itself", d.id)
+	}
 	if d.table.View != nil {
 		return b.viewQuery(d, name)
 	}

@@ -11,6 +11,14 @@ import (
 
 // dataType resolves a type as written.
 func dataType(n sqlparse.TypeName) (types.Type, error) {
+	t, err := typeAsWritten(n)
+	if err == nil && t.TooDeep() {
+		err = errAt(n.Span(), "types may be nested %d deep at most", types.MaxNesting)
+	}
+	return t, err
+}
+
+func typeAsWritten(n sqlparse.TypeName) (types.Type, error) {
 	at := n.Span()
 	switch n := n.(type) {
 	case *sqlparse.ScalarType:

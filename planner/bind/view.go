@@ -33,9 +33,6 @@ func (b *Binder) viewQuery(d definition, name sqlparse.ObjectName) (*Relation, e
 			return nil, errAt(name.Span(), "View %s reads itself", d.id)
 		}
 	}
-	if b.altered != nil && *b.altered == d.id {
-		return nil, errAt(name.Span(), "View %s would read itself", d.id)
-	}
 	if inner.depth > maxViews {
 		return nil, errAt(name.Span(), "View %s is the end of a chain of more than %d views that read one another", d.id, maxViews)
 	}

@@ -48,7 +48,7 @@ func newSource(ctx context.Context, s *Store, info *TableInfo, schema types.Sche
 		col := schema.Columns[i]
 		had, ok := info.column(col.Name)
 		if !ok {
-			return nil, fmt.Errorf("table %s has no column %s any more", info.Name, col.Name)
+			return nil, fmt.Errorf("table %s has no column %s", info.Name, col.Name)
 		}
 		sc := scanColumn{name: col.Name, t: col.Type}
 		if col.Type.IsString() {
