@@ -16,8 +16,8 @@ import (
 // become empty.
 //
 // The results a group had are not kept: they are computed from its state before the batch is counted in.
-// Within a batch all rows that come are counted before those that go, which no aggregate can tell, since
-// states do not mind if a row goes before it comes.
+// Within a batch all rows that come are counted before those that go: a state never has less than nothing of a
+// row, but may have the new row of an update beside the old one until the batch is counted in.
 //
 // State is freed when a group goes: groups that are gone are forgotten once they are the greater part.
 type streamAggregate struct {
@@ -298,10 +298,12 @@ func (a *streamAggregate) add(g uint32, by int64) {
 	before := a.rows[g]
 	a.rows[g] += by
 	switch now := a.rows[g]; {
-	case before <= 0 && now > 0:
+	case before == 0 && now > 0:
 		a.gone--
-	case before > 0 && now <= 0:
+	case before > 0 && now == 0:
 		a.gone++
+	case now < 0:
+		panic("exec: a group lost a row that never came")
 	}
 }
 
@@ -462,7 +464,7 @@ func (a *streamAggregate) keep(old *groupTable, number []uint32) error {
 	a.rows, a.mark, a.gone = nil, nil, 0
 	var live []uint32
 	for g, n := range counts {
-		if n != 0 { // below zero: a row has gone that is still to come
+		if n != 0 {
 			live = append(live, uint32(g))
 		}
 	}
@@ -485,9 +487,6 @@ func (a *streamAggregate) keep(old *groupTable, number []uint32) error {
 		for k, g := range live[from:to] {
 			number[g] = found[k]
 			a.rows = append(a.rows, counts[g])
-			if counts[g] < 0 {
-				a.gone++
-			}
 		}
 		from = to
 	}

@@ -33,6 +33,8 @@ type sketch struct {
 	hashes    []uint64 // an open table; 0 is a free place
 	n         int      // hashes in it
 	registers []byte   // once there are too many
+	answer    int64    // the estimate
+	known     bool     // answer is right
 }
 
 const (
@@ -42,6 +44,7 @@ const (
 
 // add puts a hash in and returns by how many bytes the sketch grew.
 func (s *sketch) add(h uint64) int64 {
+	s.known = false
 	if s.registers != nil {
 		s.register(h)
 		return 0
@@ -109,6 +112,9 @@ func (s *sketch) estimate() int64 {
 	if s.registers == nil {
 		return int64(s.n)
 	}
+	if s.known {
+		return s.answer
+	}
 	const q, m = 64 - sketchBits, float64(1 << sketchBits)
 	var counts [q + 2]float64
 	for _, r := range s.registers {
@@ -119,7 +125,8 @@ func (s *sketch) estimate() int64 {
 		z = 0.5 * (z + counts[k])
 	}
 	z += m * sigma(counts[0]/m)
-	return int64(math.Round(m * m / (2 * math.Ln2 * z)))
+	s.answer, s.known = int64(math.Round(m*m/(2*math.Ln2*z))), true
+	return s.answer
 }
 
 func sigma(x float64) float64 {
@@ -173,6 +180,7 @@ func (s *sketch) encode(dst []byte) []byte {
 
 // merge adds an encoded sketch and returns by how many bytes this one grew.
 func (s *sketch) merge(b []byte) (int64, error) {
+	s.known = false
 	var grown int64
 	switch {
 	case len(b)%8 == 1 && b[0] == 'h':
@@ -226,7 +234,7 @@ func (s *sketches) Update(groups []uint32, args []*column.Vector, sel []uint16, 
 }
 
 func (s *sketches) Retract([]uint32, []*column.Vector, []uint16, int) error {
-	return rowError(-1, "APPROX_COUNT_DISTINCT cannot take rows back in this state", "")
+	return notRetracting("APPROX_COUNT_DISTINCT")
 }
 
 func (s *sketches) StateTypes() []types.Type { return []types.Type{types.Bytes()} }
@@ -256,61 +264,68 @@ func (s *sketches) Result(out *column.Vector, from, to int) error {
 	return nil
 }
 
-func (s *sketches) Size() int64 { return s.bytes + int64(56*cap(s.groups)) }
+func (s *sketches) Size() int64 { return s.bytes + int64(72*cap(s.groups)) }
 
 // hashCounts is the state of APPROX_COUNT_DISTINCT where rows are taken back: how often each hash is there.
 // It answers what sketches do, of the hashes that are left.
 type hashCounts struct {
-	groups []map[uint64]int64
-	n      int64
+	groups []hashCount
+	size   int64
+}
+
+type hashCount struct {
+	counts[uint64]
+	answer int64
+	known  bool // answer is right
 }
 
 func (c *hashCounts) Grow(groups int) { c.groups = growTo(c.groups, groups) }
 
 func (c *hashCounts) Update(groups []uint32, args []*column.Vector, sel []uint16, n int) error {
-	c.count(groups, args[0], sel, n, 1)
-	return nil
+	return c.count(groups, args[0], sel, n, 1)
 }
 
 func (c *hashCounts) Retract(groups []uint32, args []*column.Vector, sel []uint16, n int) error {
-	c.count(groups, args[0], sel, n, -1)
+	return c.count(groups, args[0], sel, n, -1)
+}
+
+func (c *hashCounts) count(groups []uint32, x *column.Vector, sel []uint16, n int, by int64) error {
+	r := Rows{Sel: sel, N: n}
+	for k, n := 0, r.Count(); k < n; k++ {
+		i := r.Row(k)
+		if x.IsNull(i) {
+			continue
+		}
+		if c.add(groupOf(groups, k), sketchHash(x, i), by) < 0 {
+			return neverCame(i)
+		}
+	}
 	return nil
 }
 
-func (c *hashCounts) count(groups []uint32, x *column.Vector, sel []uint16, n int, by int64) {
-	r := Rows{Sel: sel, N: n}
-	for k, n := 0, r.Count(); k < n; k++ {
-		if i := r.Row(k); !x.IsNull(i) {
-			c.add(groupOf(groups, k), sketchHash(x, i), by)
-		}
-	}
-}
-
-func (c *hashCounts) add(g uint32, h uint64, by int64) {
-	if c.groups[g] == nil {
-		c.groups[g] = map[uint64]int64{}
-	}
-	m := c.groups[g]
-	before := len(m)
-	if m[h] += by; m[h] == 0 {
-		delete(m, h)
-	}
-	c.n += int64(len(m) - before)
+// add returns how often the hash is there now.
+func (c *hashCounts) add(group uint32, h uint64, by int64) int64 {
+	g := &c.groups[group]
+	before := g.size()
+	was, is := g.counts.add(max(h, 1), by) // as in a sketch
+	c.size += g.size() - before
+	g.known = g.known && was != 0 && is != 0
+	return is
 }
 
 func (c *hashCounts) StateTypes() []types.Type { return []types.Type{types.Bytes()} }
 
 func (c *hashCounts) State(out []*column.Vector, from, to int) error {
 	for g := from; g < to; g++ {
-		hs := make([]uint64, 0, len(c.groups[g]))
-		for h := range c.groups[g] {
+		hs := make([]uint64, 0, len(c.groups[g].m))
+		for h := range c.groups[g].m {
 			hs = append(hs, h)
 		}
 		slices.Sort(hs)
 		var b []byte
 		for _, h := range hs {
 			b = binary.BigEndian.AppendUint64(b, h)
-			b = binary.BigEndian.AppendUint64(b, uint64(c.groups[g][h]))
+			b = binary.BigEndian.AppendUint64(b, uint64(c.groups[g].m[h]))
 		}
 		out[0].AppendBytes(b)
 	}
@@ -331,14 +346,23 @@ func (c *hashCounts) Merge(groups []uint32, state []*column.Vector, n int) error
 }
 
 func (c *hashCounts) Result(out *column.Vector, from, to int) error {
-	for g := from; g < to; g++ {
-		var s sketch
-		for h := range c.groups[g] {
-			s.add(h)
+	for i := from; i < to; i++ {
+		g := &c.groups[i]
+		switch {
+		case g.known:
+		case len(g.m) <= sketchExact:
+			g.answer = int64(len(g.m))
+		default:
+			s := sketch{registers: make([]byte, 1<<sketchBits)}
+			for h := range g.m {
+				s.register(h)
+			}
+			g.answer = s.estimate()
 		}
-		out.AppendI64(s.estimate())
+		g.known = true
+		out.AppendI64(g.answer)
 	}
 	return nil
 }
 
-func (c *hashCounts) Size() int64 { return 48*c.n + int64(8*cap(c.groups)) }
+func (c *hashCounts) Size() int64 { return int64(32*cap(c.groups)) + c.size }

@@ -58,6 +58,7 @@ type extremes[T number] struct {
 	greatest bool
 	best     []T
 	seen     []bool
+	one      *column.Vector // scratch: a result
 }
 
 func (e *extremes[T]) Grow(groups int) {
@@ -88,11 +89,12 @@ func (e *extremes[T]) Update(groups []uint32, args []*column.Vector, sel []uint1
 }
 
 func (e *extremes[T]) Retract([]uint32, []*column.Vector, []uint16, int) error {
-	return errNotRetracting()
+	return notRetracting("MIN and MAX")
 }
 
-func errNotRetracting() error {
-	return rowError(-1, "MIN and MAX cannot take rows back in this state", "")
+// notRetracting is the error of a state that was made for rows that only come.
+func notRetracting(name string) error {
+	return rowError(-1, "internal error ("+name+"): rows are taken back that this state cannot give", "please report it")
 }
 
 func (e *extremes[T]) StateTypes() []types.Type { return []types.Type{e.t} }
@@ -106,15 +108,17 @@ func (e *extremes[T]) Merge(groups []uint32, state []*column.Vector, n int) erro
 }
 
 func (e *extremes[T]) Result(out *column.Vector, from, to int) error {
-	one := column.New(e.t, 0)
-	one.Resize(1)
+	if e.one == nil {
+		e.one = column.New(e.t, 0)
+		e.one.Resize(1)
+	}
 	for g := from; g < to; g++ {
 		if !e.seen[g] {
 			out.AppendNull()
 			continue
 		}
-		values[T](one)[0] = e.best[g]
-		out.AppendFrom(one, 0)
+		values[T](e.one)[0] = e.best[g]
+		out.AppendFrom(e.one, 0)
 	}
 	return nil
 }
@@ -157,7 +161,7 @@ func (e *textExtremes) Update(groups []uint32, args []*column.Vector, sel []uint
 }
 
 func (e *textExtremes) Retract([]uint32, []*column.Vector, []uint16, int) error {
-	return errNotRetracting()
+	return notRetracting("MIN and MAX")
 }
 
 func (e *textExtremes) StateTypes() []types.Type { return []types.Type{e.t} }
@@ -220,7 +224,7 @@ func (e *anyExtremes) Update(groups []uint32, args []*column.Vector, sel []uint1
 }
 
 func (e *anyExtremes) Retract([]uint32, []*column.Vector, []uint16, int) error {
-	return errNotRetracting()
+	return notRetracting("MIN and MAX")
 }
 
 func (e *anyExtremes) StateTypes() []types.Type { return []types.Type{e.t} }

@@ -36,9 +36,15 @@ func listAggregates() []Aggregate {
 				return []types.Type{t}, types.MultisetOf(t.AsNotNull()).AsNotNull(), nil
 			},
 			New: func(args []types.Type, _ types.Type) Accumulator {
-				return &lists{t: args[0].AsNullable(), finish: func(l *lists, g int, out *column.Vector) error {
-					b := newEntries(out)
-					l.each(g, func(i int) { b.count(l.vals, i, 1) })
+				return &lists{t: args[0].AsNullable(), counted: true, finish: func(l *lists, g int, out *column.Vector) error {
+					for at := l.groups[g].first; at != 0; at = l.next[at-1] {
+						n, err := multisetCount(l.counts[at-1])
+						if err != nil {
+							return rowError(-1, err.(*Error).Msg, err.(*Error).Hint)
+						}
+						out.Children[0].AppendFrom(l.vals, int(at-1))
+						out.Children[1].AppendI64(int64(n))
+					}
 					out.EndRow()
 					return nil
 				}}
@@ -93,30 +99,41 @@ func listAggregates() []Aggregate {
 type lists struct {
 	t     types.Type
 	nulls bool // NULLs are values
+	// counted says that equal values of a group are kept once, with their number.
+	counted bool
 	// separated says that there is a second argument, a constant text, which is kept once.
 	separated bool
 	separator []byte
 	finish    func(l *lists, g int, out *column.Vector) error
 
 	vals   *column.Vector // the values of all groups, in the order in which they came
+	counts []int64        // of each value, if counted
 	next   []int32        // of each value: the next one of its group, counted from 1; 0: none
 	groups []list
 	dead   int // values that were taken out and still lie in vals
-	// owed are values whose removal has overtaken their arrival.
-	owed *lists
+
+	where *places // what finds a value: made when it is needed first
 }
 
-// list is where the values of one group begin and end in vals, counted from 1; 0: it has none.
+// places finds the values of lists: when a row is taken back, or equal values are counted.
+type places struct {
+	byHash map[uint64]list // the values by the hash of group and value
+	alike  []int32         // of each value: the next one of the same hash
+	prev   []int32         // of each value: the one before it in its group
+	group  []uint32        // of each value
+}
+
+// list is where the values of one group, or one hash, begin and end in vals, counted from 1; 0: it has none.
 type list struct{ first, last int32 }
 
 func (l *lists) Grow(groups int) {
 	if l.vals == nil {
 		l.vals = column.New(l.t, 0)
+		if l.counted {
+			l.index()
+		}
 	}
 	l.groups = growTo(l.groups, groups)
-	if l.owed != nil {
-		l.owed.Grow(groups)
-	}
 }
 
 func (l *lists) any(g int) bool { return l.groups[g].first != 0 }
@@ -128,70 +145,132 @@ func (l *lists) each(g int, f func(i int)) {
 	}
 }
 
-func (l *lists) append(g uint32, v *column.Vector, i int) {
-	l.vals.AppendFrom(v, i)
-	l.next = append(l.next, 0)
-	at := int32(l.vals.Len)
-	if p := &l.groups[g]; p.first == 0 {
-		p.first, p.last = at, at
-	} else {
-		l.next[p.last-1] = at
-		p.last = at
+// index makes what finds a value.
+func (l *lists) index() {
+	n := len(l.next)
+	l.where = &places{byHash: map[uint64]list{}, alike: make([]int32, n), prev: make([]int32, n), group: make([]uint32, n)}
+	for g := range l.groups {
+		before := int32(0)
+		for at := l.groups[g].first; at != 0; at = l.next[at-1] {
+			l.where.note(at, uint32(g), before, placeHash(uint32(g), l.vals, int(at-1)))
+			before = at
+		}
 	}
 }
 
-// remove takes the first value out that equals the one given, if there is one.
-func (l *lists) remove(g uint32, v *column.Vector, i int) bool {
-	p := &l.groups[g]
-	before := int32(0)
-	for at := p.first; at != 0; before, at = at, l.next[at-1] {
-		if !column.Equal(l.vals, int(at-1), v, i) {
-			continue
-		}
-		after := l.next[at-1]
-		if before == 0 {
-			p.first = after
-		} else {
-			l.next[before-1] = after
-		}
-		if p.last == at {
-			p.last = before
-		}
-		l.dead++
-		return true
+func placeHash(g uint32, v *column.Vector, i int) uint64 {
+	return column.HashRow(v, i) ^ uint64(g)*0x9e3779b97f4a7c15
+}
+
+func (p *places) note(at int32, g uint32, prev int32, hash uint64) {
+	p.group[at-1], p.prev[at-1] = g, prev
+	c := p.byHash[hash]
+	if c.first == 0 {
+		c.first = at
+	} else {
+		p.alike[c.last-1] = at
 	}
-	return false
+	c.last = at
+	p.byHash[hash] = c
+}
+
+// find returns the first value of a group that equals the one given, 0 if there is none, and the one of the same
+// hash before it: one of another value or group, of which there is hardly any.
+func (l *lists) find(g uint32, hash uint64, v *column.Vector, i int) (at, before int32) {
+	p := l.where
+	for at = p.byHash[hash].first; at != 0; before, at = at, p.alike[at-1] {
+		if p.group[at-1] == g && column.Equal(l.vals, int(at-1), v, i) {
+			return at, before
+		}
+	}
+	return 0, 0
+}
+
+func (l *lists) add(g uint32, v *column.Vector, i int, n int64) {
+	hash := uint64(0)
+	if l.where != nil {
+		hash = placeHash(g, v, i)
+	}
+	if l.counted {
+		if at, _ := l.find(g, hash, v, i); at != 0 {
+			l.counts[at-1] += n
+			return
+		}
+		l.counts = append(l.counts, n)
+	}
+	l.vals.AppendFrom(v, i)
+	l.next = append(l.next, 0)
+	at := int32(l.vals.Len)
+	p := &l.groups[g]
+	if l.where != nil {
+		w := l.where
+		w.alike, w.prev, w.group = append(w.alike, 0), append(w.prev, 0), append(w.group, 0)
+		w.note(at, g, p.last, hash)
+	}
+	if p.first == 0 {
+		p.first = at
+	} else {
+		l.next[p.last-1] = at
+	}
+	p.last = at
+}
+
+// remove takes the first value out that equals the one given; it returns false when there is none.
+func (l *lists) remove(g uint32, v *column.Vector, i int) bool {
+	if l.where == nil {
+		l.index()
+	}
+	hash := placeHash(g, v, i)
+	at, before := l.find(g, hash, v, i)
+	if at == 0 {
+		return false
+	}
+	if l.counted {
+		if l.counts[at-1]--; l.counts[at-1] > 0 {
+			return true
+		}
+	}
+	w := l.where
+	c := w.byHash[hash]
+	after := w.alike[at-1]
+	if before == 0 {
+		c.first = after
+	} else {
+		w.alike[before-1] = after
+	}
+	if c.last == at {
+		c.last = before
+	}
+	if c.first == 0 {
+		delete(w.byHash, hash)
+	} else {
+		w.byHash[hash] = c
+	}
+	p := &l.groups[g]
+	before, after = w.prev[at-1], l.next[at-1]
+	if before == 0 {
+		p.first = after
+	} else {
+		l.next[before-1] = after
+	}
+	if after == 0 {
+		p.last = before
+	} else {
+		w.prev[after-1] = before
+	}
+	l.dead++
+	return true
 }
 
 func (l *lists) Update(groups []uint32, args []*column.Vector, sel []uint16, n int) error {
 	r := Rows{Sel: sel, N: n}
 	l.keepSeparator(args, r)
 	for k, n := 0, r.Count(); k < n; k++ {
-		i := r.Row(k)
-		if !l.nulls && args[0].IsNull(i) {
-			continue
+		if i := r.Row(k); l.nulls || !args[0].IsNull(i) {
+			l.add(groupOf(groups, k), args[0], i, 1)
 		}
-		l.add(groupOf(groups, k), args[0], i)
 	}
 	return nil
-}
-
-func (l *lists) add(g uint32, v *column.Vector, i int) {
-	if l.owed != nil && l.owed.remove(g, v, i) {
-		return
-	}
-	l.append(g, v, i)
-}
-
-func (l *lists) take(g uint32, v *column.Vector, i int) {
-	if l.remove(g, v, i) {
-		return
-	}
-	if l.owed == nil {
-		l.owed = &lists{t: l.t}
-		l.owed.Grow(len(l.groups))
-	}
-	l.owed.append(g, v, i)
 }
 
 func (l *lists) keepSeparator(args []*column.Vector, r Rows) {
@@ -202,13 +281,10 @@ func (l *lists) keepSeparator(args []*column.Vector, r Rows) {
 
 func (l *lists) Retract(groups []uint32, args []*column.Vector, sel []uint16, n int) error {
 	r := Rows{Sel: sel, N: n}
-	l.keepSeparator(args, r)
 	for k, n := 0, r.Count(); k < n; k++ {
-		i := r.Row(k)
-		if !l.nulls && args[0].IsNull(i) {
-			continue
+		if i := r.Row(k); (l.nulls || !args[0].IsNull(i)) && !l.remove(groupOf(groups, k), args[0], i) {
+			return neverCame(i)
 		}
-		l.take(groupOf(groups, k), args[0], i)
 	}
 	l.compact()
 	return nil
@@ -220,16 +296,34 @@ func (l *lists) compact() {
 		return
 	}
 	old := *l
-	l.vals, l.next, l.dead = column.New(l.t, l.vals.Len-l.dead), nil, 0
+	live := l.vals.Len - l.dead
+	l.vals, l.next, l.counts, l.dead, l.where = column.New(l.t, live), make([]int32, 0, live), nil, 0, nil
 	l.groups = make([]list, len(old.groups))
 	for g := range old.groups {
-		old.each(g, func(i int) { l.append(uint32(g), old.vals, i) })
+		for at := old.groups[g].first; at != 0; at = old.next[at-1] {
+			l.vals.AppendFrom(old.vals, int(at-1))
+			l.next = append(l.next, 0)
+			if l.counted {
+				l.counts = append(l.counts, old.counts[at-1])
+			}
+			p, now := &l.groups[g], int32(l.vals.Len)
+			if p.first == 0 {
+				p.first = now
+			} else {
+				l.next[p.last-1] = now
+			}
+			p.last = now
+		}
 	}
+	l.index()
 }
 
-// StateTypes are the values, those owed, and the separator.
+// StateTypes are the values, their numbers if they are counted, and the separator if there may be one.
 func (l *lists) StateTypes() []types.Type {
-	ts := []types.Type{types.ArrayOf(l.t).AsNotNull(), types.ArrayOf(l.t).AsNotNull()}
+	ts := []types.Type{types.ArrayOf(l.t).AsNotNull()}
+	if l.counted {
+		ts = append(ts, types.ArrayOf(types.Of(types.BigInt).AsNotNull()).AsNotNull())
+	}
 	if l.separated {
 		ts = append(ts, types.String())
 	}
@@ -238,19 +332,23 @@ func (l *lists) StateTypes() []types.Type {
 
 func (l *lists) State(out []*column.Vector, from, to int) error {
 	for g := from; g < to; g++ {
-		l.each(g, func(i int) { out[0].Children[0].AppendFrom(l.vals, i) })
+		l.each(g, func(i int) {
+			out[0].Children[0].AppendFrom(l.vals, i)
+			if l.counted {
+				out[1].Children[0].AppendI64(l.counts[i])
+			}
+		})
 		out[0].EndRow()
-		if l.owed != nil {
-			l.owed.each(g, func(i int) { out[1].Children[0].AppendFrom(l.owed.vals, i) })
+		if l.counted {
+			out[1].EndRow()
 		}
-		out[1].EndRow()
 		if !l.separated {
 			continue
 		}
 		if l.separator == nil {
-			out[2].AppendNull()
+			out[1].AppendNull()
 		} else {
-			out[2].AppendBytes(l.separator)
+			out[1].AppendBytes(l.separator)
 		}
 	}
 	return nil
@@ -261,14 +359,14 @@ func (l *lists) Merge(groups []uint32, state []*column.Vector, n int) error {
 		g := groupOf(groups, k)
 		from, to := state[0].Elements(k)
 		for e := from; e < to; e++ {
-			l.add(g, state[0].Children[0], e)
+			n := int64(1)
+			if l.counted {
+				n = state[1].Children[0].I64[e]
+			}
+			l.add(g, state[0].Children[0], e, n)
 		}
-		from, to = state[1].Elements(k)
-		for e := from; e < to; e++ {
-			l.take(g, state[1].Children[0], e)
-		}
-		if l.separated && l.separator == nil && !state[2].IsNull(k) {
-			l.separator = append([]byte{}, state[2].Value(k)...)
+		if l.separated && l.separator == nil && !state[1].IsNull(k) {
+			l.separator = append([]byte{}, state[1].Value(k)...)
 		}
 	}
 	return nil
@@ -284,12 +382,12 @@ func (l *lists) Result(out *column.Vector, from, to int) error {
 }
 
 func (l *lists) Size() int64 {
-	n := int64(8*cap(l.groups) + 4*cap(l.next))
+	n := int64(8*cap(l.groups) + 8*cap(l.counts) + 4*cap(l.next))
 	if l.vals != nil {
 		n += l.vals.Size()
 	}
-	if l.owed != nil {
-		n += l.owed.Size()
+	if w := l.where; w != nil {
+		n += int64(4*(cap(w.alike)+cap(w.prev)+cap(w.group))) + mapBytes(len(w.byHash), 16)
 	}
 	return n
 }

@@ -21,55 +21,56 @@ type multisets struct {
 }
 
 type multiset struct {
-	counts map[string]int64 // never 0; below 0 while a value's removal has overtaken its arrival
-	best   string
-	known  bool // best is right
+	counts[string]
+	best  string
+	known bool // best is right
 }
 
 func (m *multisets) Grow(groups int) { m.groups = growTo(m.groups, groups) }
 
 func (m *multisets) Update(groups []uint32, args []*column.Vector, sel []uint16, n int) error {
-	m.addRows(groups, args[0], Rows{Sel: sel, N: n}, 1)
-	return nil
+	return m.addRows(groups, args[0], Rows{Sel: sel, N: n}, 1)
 }
 
 func (m *multisets) Retract(groups []uint32, args []*column.Vector, sel []uint16, n int) error {
-	m.addRows(groups, args[0], Rows{Sel: sel, N: n}, -1)
-	return nil
+	return m.addRows(groups, args[0], Rows{Sel: sel, N: n}, -1)
 }
 
-func (m *multisets) addRows(groups []uint32, x *column.Vector, r Rows, by int64) {
+func (m *multisets) addRows(groups []uint32, x *column.Vector, r Rows, by int64) error {
 	for k, n := 0, r.Count(); k < n; k++ {
 		if i := r.Row(k); x.Valid.Get(i) {
 			m.key = appendOrdered(m.key[:0], x, i)
-			m.add(&m.groups[groupOf(groups, k)], m.key, by)
+			if m.add(&m.groups[groupOf(groups, k)], m.key, by) < 0 {
+				return neverCame(i)
+			}
 		}
 	}
+	return nil
 }
 
-func (m *multisets) add(g *multiset, key []byte, by int64) {
-	if g.counts == nil {
-		g.counts = map[string]int64{}
+// add returns how often the value is there now.
+func (m *multisets) add(g *multiset, key []byte, by int64) int64 {
+	if n, there := g.m[string(key)]; there && n+by != 0 { // without a copy of the key
+		g.m[string(key)] = n + by
+		return n + by
 	}
-	old, found := g.counts[string(key)]
-	now := old + by
-	switch {
-	case now == 0:
-		delete(g.counts, string(key))
-		m.size -= int64(len(key)) + 48
-	case !found:
-		m.size += int64(len(key)) + 48
-		g.counts[string(key)] = now
-	default:
-		g.counts[string(key)] = now
+	before := g.size()
+	text := string(key)
+	was, is := g.counts.add(text, by)
+	m.size += g.size() - before
+	if was == 0 {
+		m.size += int64(len(key)+15) &^ 15
+	} else {
+		m.size -= int64(len(key)+15) &^ 15
 	}
 	switch {
 	case !g.known:
-	case now <= 0 && old > 0 && string(key) == g.best:
-		g.known = false
-	case now > 0 && m.better(string(key), g.best):
-		g.best = string(key)
+	case is == 0:
+		g.known = text != g.best
+	case m.better(text, g.best):
+		g.best = text
 	}
+	return is
 }
 
 func (m *multisets) better(a, b string) bool {
@@ -86,8 +87,8 @@ func (m *multisets) State(out []*column.Vector, from, to int) error {
 	var buf []byte
 	for i := from; i < to; i++ {
 		g := &m.groups[i]
-		keys := make([]string, 0, len(g.counts))
-		for k := range g.counts {
+		keys := make([]string, 0, len(g.m))
+		for k := range g.m {
 			keys = append(keys, k)
 		}
 		sort.Strings(keys)
@@ -95,7 +96,7 @@ func (m *multisets) State(out []*column.Vector, from, to int) error {
 		for _, k := range keys {
 			buf = binary.AppendUvarint(buf, uint64(len(k)))
 			buf = append(buf, k...)
-			buf = binary.AppendVarint(buf, g.counts[k])
+			buf = binary.AppendVarint(buf, g.m[k])
 		}
 		out[0].AppendBytes(buf)
 	}
@@ -126,10 +127,9 @@ func (m *multisets) Merge(groups []uint32, state []*column.Vector, n int) error 
 func (m *multisets) Result(out *column.Vector, from, to int) error {
 	for i := from; i < to; i++ {
 		g := &m.groups[i]
-		if !g.known || g.counts[g.best] <= 0 {
-			g.known = false
-			for k, c := range g.counts {
-				if c > 0 && (!g.known || m.better(k, g.best)) {
+		if !g.known {
+			for k := range g.m {
+				if !g.known || m.better(k, g.best) {
 					g.best, g.known = k, true
 				}
 			}

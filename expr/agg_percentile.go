@@ -3,6 +3,7 @@ package expr
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/sluice-sql/sluice/column"
@@ -44,50 +45,72 @@ func percentileAggregates() []Aggregate {
 	}}
 }
 
-// percentiles is the state of PERCENTILE: how often each value is in a group, and the percentages asked
-// for, which are those of the first row.
+// percentiles is the state of PERCENTILE: the values of a group and how often each is there. The percentages asked
+// for are those of the first row.
+//
+// Values lie in order, but for the latest changes: those are sorted and merged into the others when a result is
+// wanted, or when they are as many. So a result costs a walk over the values if any has changed, and nothing if
+// none has.
 type percentiles struct {
 	many, weighted bool
-	groups         []map[float64]int64
-	asked          [][]float64
+	groups         []percentile
+	merged         []weight // scratch
+	upTo           []int64  // scratch: how many values there are up to and with each
 	size           int64
 }
 
-func (p *percentiles) Grow(groups int) {
-	p.groups = growTo(p.groups, groups)
-	p.asked = growTo(p.asked, groups)
+type percentile struct {
+	values []weight // each value once, in order
+	latest []weight // changes that values is without
+	asked  []float64
+	answer []float64 // to what is asked, while known; none: NULL
+	known  bool
 }
 
+// weight is a value and how often it is there, or how its number changes.
+type weight struct {
+	v float64
+	n types.Int128
+}
+
+func (p *percentiles) Grow(groups int) { p.groups = growTo(p.groups, groups) }
+
 func (p *percentiles) Update(groups []uint32, args []*column.Vector, sel []uint16, n int) error {
-	return p.addRows(groups, args, Rows{Sel: sel, N: n}, 1)
+	return p.change(groups, args, Rows{Sel: sel, N: n}, false)
 }
 
 func (p *percentiles) Retract(groups []uint32, args []*column.Vector, sel []uint16, n int) error {
-	return p.addRows(groups, args, Rows{Sel: sel, N: n}, -1)
+	return p.change(groups, args, Rows{Sel: sel, N: n}, true)
 }
 
-func (p *percentiles) addRows(groups []uint32, args []*column.Vector, r Rows, by int64) error {
+func (p *percentiles) change(groups []uint32, args []*column.Vector, r Rows, away bool) error {
 	for k, n := 0, r.Count(); k < n; k++ {
 		i := r.Row(k)
-		g := groupOf(groups, k)
-		if p.asked[g] == nil {
+		g := &p.groups[groupOf(groups, k)]
+		if g.asked == nil {
 			asked, err := p.percentages(args[1], i)
 			if err != nil {
 				return err
 			}
-			p.asked[g] = asked
+			g.asked = asked
+			p.size += int64(8 * cap(asked))
 		}
 		if args[0].IsNull(i) {
 			continue
 		}
-		count := by
+		times := types.Int128From(1)
 		if p.weighted {
 			if args[2].IsNull(i) || args[2].I64[i] <= 0 {
 				continue
 			}
-			count *= args[2].I64[i]
+			times = types.Int128From(args[2].I64[i])
 		}
-		p.add(g, args[0].F64[i], count)
+		if away {
+			times = times.Neg()
+		}
+		if err := p.add(g, args[0].F64[i], times); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -117,47 +140,84 @@ func (p *percentiles) percentages(v *column.Vector, i int) ([]float64, error) {
 	return asked, nil
 }
 
-func (p *percentiles) add(g uint32, v float64, by int64) {
-	m := p.groups[g]
-	if m == nil {
-		m = map[float64]int64{}
-		p.groups[g] = m
+func (p *percentiles) add(g *percentile, v float64, by types.Int128) error {
+	before := cap(g.latest)
+	g.latest = append(g.latest, weight{column.CanonicalFloat(v), by})
+	g.known = false
+	p.size += weightBytes * int64(cap(g.latest)-before)
+	if len(g.latest) >= max(64, len(g.values)) {
+		return p.settle(g)
 	}
-	v = column.CanonicalFloat(v)
-	if v != v { // a key that would never be found again
-		v = math.Inf(1)
+	return nil
+}
+
+const weightBytes = 24
+
+// settle merges the latest changes into the values.
+func (p *percentiles) settle(g *percentile) error {
+	if len(g.latest) == 0 {
+		return nil
 	}
-	old, there := m[v]
-	switch now := old + by; {
-	case now == 0:
-		delete(m, v)
-		p.size -= 32
-	default:
-		m[v] = now
-		if !there {
-			p.size += 32
+	latest := g.latest
+	slices.SortFunc(latest, func(a, b weight) int { return column.CompareFloat(a.v, b.v) })
+	merged := p.merged[:0]
+	for values := g.values; len(values) > 0 || len(latest) > 0; {
+		var w weight
+		switch {
+		case len(latest) == 0 || len(values) > 0 && column.CompareFloat(values[0].v, latest[0].v) <= 0:
+			w, values = values[0], values[1:]
+		default:
+			w.v = latest[0].v
+		}
+		for len(latest) > 0 && column.CompareFloat(latest[0].v, w.v) == 0 {
+			w.n = w.n.Add(latest[0].n)
+			latest = latest[1:]
+		}
+		switch w.n.Sign() {
+		case -1:
+			return neverCame(-1)
+		case 1:
+			merged = append(merged, w)
 		}
 	}
+	p.merged = merged
+	before := cap(g.values) + cap(g.latest)
+	if cap(g.values) < len(merged) || cap(g.values) > 4*len(merged)+8 {
+		g.values = make([]weight, 0, len(merged)+len(merged)/4)
+	}
+	g.values = append(g.values[:0], merged...)
+	if g.latest = g.latest[:0]; cap(g.latest) > 64 {
+		g.latest = nil
+	}
+	p.size += weightBytes * int64(cap(g.values)+cap(g.latest)-before)
+	if cap(p.merged) > 1<<16 {
+		p.merged = nil
+	}
+	return nil
 }
 
 func (p *percentiles) StateTypes() []types.Type {
 	doubles := types.ArrayOf(types.Of(types.Double).AsNotNull())
-	return []types.Type{doubles.AsNotNull(), types.ArrayOf(types.Of(types.BigInt).AsNotNull()).AsNotNull(), doubles}
+	return []types.Type{doubles.AsNotNull(), types.ArrayOf(types.DecimalOf(types.MaxDecimalPrecision, 0).AsNotNull()).AsNotNull(), doubles}
 }
 
 func (p *percentiles) State(out []*column.Vector, from, to int) error {
-	for g := from; g < to; g++ {
-		for _, v := range p.sorted(g) {
-			out[0].Children[0].AppendF64(v)
-			out[1].Children[0].AppendI64(p.groups[g][v])
+	for i := from; i < to; i++ {
+		g := &p.groups[i]
+		if err := p.settle(g); err != nil {
+			return err
+		}
+		for _, w := range g.values {
+			out[0].Children[0].AppendF64(w.v)
+			out[1].Children[0].AppendI128(w.n)
 		}
 		out[0].EndRow()
 		out[1].EndRow()
-		if p.asked[g] == nil {
+		if g.asked == nil {
 			out[2].AppendNull()
 			continue
 		}
-		for _, x := range p.asked[g] {
+		for _, x := range g.asked {
 			out[2].Children[0].AppendF64(x)
 		}
 		out[2].EndRow()
@@ -165,69 +225,117 @@ func (p *percentiles) State(out []*column.Vector, from, to int) error {
 	return nil
 }
 
-func (p *percentiles) sorted(g int) []float64 {
-	vs := make([]float64, 0, len(p.groups[g]))
-	for v := range p.groups[g] {
-		vs = append(vs, v)
-	}
-	slices.Sort(vs)
-	return vs
-}
-
 func (p *percentiles) Merge(groups []uint32, state []*column.Vector, n int) error {
 	for k := range n {
-		g := groupOf(groups, k)
+		g := &p.groups[groupOf(groups, k)]
 		from, to := state[0].Elements(k)
 		for e := from; e < to; e++ {
-			p.add(g, state[0].Children[0].F64[e], state[1].Children[0].I64[e])
+			if err := p.add(g, state[0].Children[0].F64[e], state[1].Children[0].I128[e]); err != nil {
+				return err
+			}
 		}
-		if p.asked[g] == nil && !state[2].IsNull(k) {
+		if g.asked == nil && !state[2].IsNull(k) {
 			from, to := state[2].Elements(k)
-			p.asked[g] = append([]float64{}, state[2].Children[0].F64[from:to]...)
+			g.asked = append([]float64{}, state[2].Children[0].F64[from:to]...)
+			p.size += int64(8 * cap(g.asked))
 		}
 	}
 	return nil
 }
 
 func (p *percentiles) Result(out *column.Vector, from, to int) error {
-	for g := from; g < to; g++ {
-		vs := p.sorted(g)
-		total := int64(0)
-		for _, v := range vs {
-			total += max(p.groups[g][v], 0)
+	for i := from; i < to; i++ {
+		g := &p.groups[i]
+		if !g.known {
+			if err := p.settle(g); err != nil {
+				return err
+			}
+			before := cap(g.answer)
+			if err := p.find(g); err != nil {
+				return err
+			}
+			p.size += int64(8 * (cap(g.answer) - before))
 		}
-		if total == 0 || len(p.asked[g]) == 0 {
+		switch {
+		case len(g.answer) == 0:
 			out.AppendNull()
-			continue
-		}
-		at := func(place int64) float64 {
-			for _, v := range vs {
-				if place -= max(p.groups[g][v], 0); place < 0 {
-					return v
-				}
+		case !p.many:
+			out.AppendF64(g.answer[0])
+		default:
+			for _, x := range g.answer {
+				out.Children[0].AppendF64(x)
 			}
-			return vs[len(vs)-1]
+			out.EndRow()
 		}
-		value := func(percentage float64) float64 {
-			place := percentage * float64(total-1)
-			low := math.Floor(place)
-			a := at(int64(low))
-			if place == low {
-				return a
-			}
-			b := at(int64(low) + 1)
-			return (low+1-place)*a + (place-low)*b
-		}
-		if !p.many {
-			out.AppendF64(value(p.asked[g][0]))
-			continue
-		}
-		for _, x := range p.asked[g] {
-			out.Children[0].AppendF64(value(x))
-		}
-		out.EndRow()
 	}
 	return nil
 }
 
-func (p *percentiles) Size() int64 { return int64(8*cap(p.groups)+24*cap(p.asked)) + p.size }
+// find computes the answer from the values.
+func (p *percentiles) find(g *percentile) error {
+	g.answer, g.known = g.answer[:0], true
+	if len(g.values) == 0 || len(g.asked) == 0 {
+		return nil
+	}
+	var total types.Int128
+	upTo := p.upTo[:0]
+	for _, w := range g.values {
+		total = total.Add(w.n)
+		upTo = append(upTo, int64(total.Lo))
+	}
+	p.upTo = upTo
+	n, ok := total.Int64()
+	if !ok {
+		return rowError(-1, fmt.Sprintf("the frequencies of PERCENTILE add up to %s, more than a BIGINT", total.Big()), "make them smaller, all in the same proportion")
+	}
+	at := func(place int64) float64 {
+		k, _ := slices.BinarySearchFunc(upTo, place, func(upTo, place int64) int {
+			if upTo <= place {
+				return -1
+			}
+			return 1
+		})
+		return g.values[k].v
+	}
+	for _, percentage := range g.asked {
+		low, part := share(percentage, n-1)
+		x := at(low)
+		if part > 0 {
+			x = (1-part)*x + part*at(low+1)
+		}
+		g.answer = append(g.answer, x)
+	}
+	return nil
+}
+
+// share returns percentage·n as a whole number and a part below 1. Beyond 2⁵³ floats have no parts, and the
+// product is taken in integers.
+func share(percentage float64, n int64) (whole int64, part float64) {
+	if n <= 1<<53 {
+		product := percentage * float64(n)
+		low := math.Floor(product)
+		return int64(low), product - low
+	}
+	if percentage == 0 {
+		return 0, 0
+	}
+	m, at := mantissa(percentage)
+	hi, lo := bits.Mul64(m, uint64(n))
+	shift := -(at + leastExp) // the product is (hi, lo) / 2^shift, and below 2^63
+	switch {
+	case shift == 0:
+		return int64(lo), 0
+	case shift < 64:
+		return int64(hi<<(64-shift) | lo>>shift), math.Ldexp(float64(lo&(1<<shift-1)), -shift)
+	case shift == 64:
+		return int64(hi), math.Ldexp(float64(lo), -64)
+	case shift < 128:
+		rest := hi & (1<<(shift-64) - 1)
+		return int64(hi >> (shift - 64)), math.Ldexp(float64(rest), 64-shift) + math.Ldexp(float64(lo), -shift)
+	}
+	return 0, math.Ldexp(float64(hi), 64-shift) + math.Ldexp(float64(lo), -shift)
+}
+
+func (p *percentiles) Size() int64 {
+	return int64(104*cap(p.groups)+8*cap(p.upTo)+weightBytes*cap(p.merged)) + p.size
+}

@@ -39,17 +39,26 @@ func sumAggregates() []Aggregate {
 			return newSumInts[int64](args[0], result, avg)
 		}
 	}
+	// retracting is make for rows that are taken back: what adding floats has rounded cannot be taken away.
+	retracting := func(avg bool) func([]types.Type, types.Type) Accumulator {
+		return func(args []types.Type, result types.Type) Accumulator {
+			if args[0].IsFloat() {
+				return newExactSums(avg)
+			}
+			return make(avg)(args, result)
+		}
+	}
 	return []Aggregate{
 		{
 			Name: "SUM", Syntax: "SUM([DISTINCT] number)",
 			Doc: "The sum of the values that are not NULL; NULL when there is none. It has the type of the values " +
 				"(DECIMAL(38, s) for decimals), but is added up in 128 bits and more: only a result out of the type's range is an error.",
-			Example: "SUM(x)", Result: "5", Min: 1, Max: 1, Bind: bind(types.SumType), New: make(false),
+			Example: "SUM(x)", Result: "5", Min: 1, Max: 1, Bind: bind(types.SumType), New: make(false), NewRetracting: retracting(false),
 		},
 		{
 			Name: "AVG", Syntax: "AVG([DISTINCT] number)",
 			Doc:     "The mean of the values that are not NULL; NULL when there is none. Of integers it is an integer, rounded towards zero.",
-			Example: "AVG(x)", Result: "1", Min: 1, Max: 1, Bind: bind(types.AvgType), New: make(true),
+			Example: "AVG(x)", Result: "1", Min: 1, Max: 1, Bind: bind(types.AvgType), New: make(true), NewRetracting: retracting(true),
 		},
 	}
 }
@@ -434,19 +443,8 @@ func (s *sumFloats[T]) Update(groups []uint32, args []*column.Vector, sel []uint
 	return nil
 }
 
-func (s *sumFloats[T]) Retract(groups []uint32, args []*column.Vector, sel []uint16, n int) error {
-	x, valid := values[T](args[0]), args[0].Valid
-	r := Rows{Sel: sel, N: n}
-	for k, n := 0, r.Count(); k < n; k++ {
-		if i := r.Row(k); valid.Get(i) {
-			g := groupOf(groups, k)
-			s.sums[g] -= float64(x[i])
-			if s.n[g]--; s.n[g] == 0 {
-				s.sums[g] = 0 // not what rounding has left of it
-			}
-		}
-	}
-	return nil
+func (s *sumFloats[T]) Retract([]uint32, []*column.Vector, []uint16, int) error {
+	return notRetracting("SUM and AVG")
 }
 
 func (s *sumFloats[T]) StateTypes() []types.Type {

@@ -107,7 +107,7 @@ func (o *oneOfRows) compact() {
 }
 
 func (o *oneOfRows) Retract([]uint32, []*column.Vector, []uint16, int) error {
-	return rowError(-1, "FIRST_VALUE and LAST_VALUE cannot take rows back in this state", "")
+	return notRetracting("FIRST_VALUE and LAST_VALUE")
 }
 
 func (o *oneOfRows) StateTypes() []types.Type { return []types.Type{o.t} }

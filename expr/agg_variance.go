@@ -20,7 +20,8 @@ func varianceAggregates() []Aggregate {
 				}
 				return []types.Type{t}, t, nil
 			},
-			New: func([]types.Type, types.Type) Accumulator { return &moments{sample: sample, root: root} },
+			New:           func([]types.Type, types.Type) Accumulator { return &moments{sample: sample, root: root} },
+			NewRetracting: func([]types.Type, types.Type) Accumulator { return newExactVariances(name, sample, root) },
 		}
 	}
 	return []Aggregate{
@@ -64,24 +65,8 @@ func (m *moments) Update(groups []uint32, args []*column.Vector, sel []uint16, n
 	return nil
 }
 
-func (m *moments) Retract(groups []uint32, args []*column.Vector, sel []uint16, n int) error {
-	x := args[0]
-	r := Rows{Sel: sel, N: n}
-	for k, n := 0, r.Count(); k < n; k++ {
-		i := r.Row(k)
-		if !x.Valid.Get(i) {
-			continue
-		}
-		g := &m.groups[groupOf(groups, k)]
-		if g.n--; g.n == 0 {
-			*g = moment{}
-			continue
-		}
-		d := x.F64[i] - g.mean
-		g.mean -= d / float64(g.n)
-		g.m2 -= d * (x.F64[i] - g.mean)
-	}
-	return nil
+func (m *moments) Retract([]uint32, []*column.Vector, []uint16, int) error {
+	return notRetracting("variances")
 }
 
 func (m *moments) StateTypes() []types.Type {
@@ -107,10 +92,6 @@ func (m *moments) Merge(groups []uint32, state []*column.Vector, n int) error {
 			*g = o
 		default:
 			n := g.n + o.n
-			if n == 0 {
-				*g = moment{}
-				continue
-			}
 			d := o.mean - g.mean
 			g.mean += d * float64(o.n) / float64(n)
 			g.m2 += o.m2 + d*d*float64(g.n)*float64(o.n)/float64(n)
@@ -130,10 +111,7 @@ func (m *moments) Result(out *column.Vector, from, to int) error {
 			out.AppendNull()
 			continue
 		}
-		v := g.m2 / float64(n)
-		if v < 0 { // what taking rows back leaves of nothing
-			v = 0
-		}
+		v := math.Abs(g.m2) / float64(n) // -Infinity when a distance was out of range
 		if m.root {
 			v = math.Sqrt(v)
 		}

@@ -3,6 +3,7 @@ package expr
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -168,58 +169,180 @@ func TestPercentageOutOfRange(t *testing.T) {
 	}
 }
 
-// Random rows come and go in any order, removals before arrivals among them: what is left is what the
-// aggregates over what is left give.
+// Random values, most of them equal to others, come and go. What is left is what the aggregates over what is left
+// give, in the order in which that came, and the memory of what has gone is given back.
 func TestRetractingLists(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 200 {
-		call := func(name string) *AggCall {
-			c, err := NewAggregate(name, []Expr{&Column{Index: 0, Name: "x", T: types.Of(types.Int)}}, false, nil, Span{})
-			require.NoError(t, err)
-			return c
+	for _, name := range []string{"COLLECT", "ARRAY_AGG", "FIRST_VALUE", "LAST_VALUE"} {
+		call, err := NewAggregate(name, []Expr{&Column{Index: 0, Name: "x", T: types.Of(types.Double)}}, false, nil, Span{})
+		require.NoError(t, err)
+		const groups = 3
+		one := func(x float64) []*column.Vector {
+			v := column.New(types.Of(types.Double), 1)
+			v.AppendF64(x)
+			return []*column.Vector{v}
 		}
-		for _, name := range []string{"COLLECT", "ARRAY_AGG"} {
-			acc := call(name).NewAccumulator(true)
-			acc.Grow(1)
-			count := map[int64]int{}
-			one := func(x int64) []*column.Vector {
-				v := column.New(types.Of(types.Int), 1)
-				v.AppendI64(x)
-				return []*column.Vector{v}
+		result := func(acc Accumulator) []string {
+			out := column.New(call.T, groups)
+			require.NoError(t, acc.Result(out, 0, groups))
+			var texts []string
+			for g := range groups {
+				texts = append(texts, show(out, g, testEnv(t)))
 			}
-			for range 300 {
-				x := int64(r.IntN(5))
-				if r.IntN(2) == 0 {
-					count[x]++
-					require.NoError(t, acc.Update(nil, one(x), nil, 1))
-				} else {
-					count[x]--
-					require.NoError(t, acc.Retract(nil, one(x), nil, 1))
+			return texts
+		}
+		acc := call.NewAccumulator(true)
+		acc.Grow(groups)
+		var left [groups][]float64
+		for step := range 6000 {
+			g := r.IntN(groups)
+			more := 2
+			if step%2000 > 1000 {
+				more = 4
+			}
+			if len(left[g]) > 0 && r.IntN(more) > 0 {
+				x := left[g][r.IntN(len(left[g]))]
+				at := slices.IndexFunc(left[g], func(y float64) bool { return column.CompareFloat(x, y) == 0 })
+				left[g] = slices.Delete(left[g], at, at+1)
+				require.NoError(t, acc.Retract([]uint32{uint32(g)}, one(x), nil, 1))
+			} else {
+				x := []float64{math.NaN(), math.Inf(1), 0, 1, 2, 3}[r.IntN(6)]
+				left[g] = append(left[g], x)
+				require.NoError(t, acc.Update([]uint32{uint32(g)}, one(x), nil, 1))
+			}
+			if step%97 != 0 || name == "COLLECT" && step%2 > 0 {
+				continue
+			}
+			want := call.NewAccumulator(false)
+			want.Grow(groups)
+			for g, xs := range left {
+				for _, x := range xs {
+					require.NoError(t, want.Update([]uint32{uint32(g)}, one(x), nil, 1))
 				}
 			}
-			for x, n := range count { // nothing is owed at the end
-				for ; n < 0; n++ {
-					require.NoError(t, acc.Update(nil, one(x), nil, 1))
+			if got := result(acc); name == "COLLECT" { // a value that went and came again is in another place
+				for g, text := range got {
+					require.ElementsMatch(t, strings.Split(strings.Trim(result(want)[g], "{}"), ", "), strings.Split(strings.Trim(text, "{}"), ", "))
 				}
-				count[x] = max(count[x], 0)
+			} else {
+				require.Equal(t, result(want), got, "%s at step %d", name, step)
 			}
-			out := column.New(call(name).T, 1)
-			require.NoError(t, acc.Result(out, 0, 1))
-			got := map[int64]int{}
-			from, to := 0, 0
-			if !out.IsNull(0) {
-				from, to = out.Elements(0)
+		}
+		for g, xs := range left {
+			for _, x := range xs {
+				require.NoError(t, acc.Retract([]uint32{uint32(g)}, one(x), nil, 1))
 			}
-			for e := from; e < to; e++ {
-				n := 1
-				if name == "COLLECT" {
-					n = int(out.Children[1].I32[e])
-				}
-				got[int64(out.Children[0].I32[e])] += n
+		}
+		require.ErrorContains(t, acc.Retract([]uint32{0}, one(1), nil, 1), "was not there", name)
+		require.Less(t, acc.Size(), int64(200_000), name)
+	}
+}
+
+// Counting equal values takes no memory.
+func TestCollectIsCounted(t *testing.T) {
+	call, err := NewAggregate("COLLECT", []Expr{&Column{Index: 0, Name: "x", T: types.Of(types.Int)}}, false, nil, Span{})
+	require.NoError(t, err)
+	acc := call.NewAccumulator(false)
+	acc.Grow(1)
+	v := column.New(types.Of(types.Int), 1000)
+	for i := range 1000 {
+		v.AppendI64(int64(i % 10))
+	}
+	require.NoError(t, acc.Update(nil, []*column.Vector{v}, nil, v.Len))
+	size := acc.Size()
+	for range 100 {
+		require.NoError(t, acc.Update(nil, []*column.Vector{v}, nil, v.Len))
+	}
+	require.Equal(t, size, acc.Size())
+
+	l := acc.(*lists)
+	l.counts[0] = math.MaxInt32 + 1
+	require.ErrorContains(t, acc.Result(column.New(call.T, 1), 0, 1), "2147483648 times")
+}
+
+// Frequencies are added without an overflow, and a NaN is above every number.
+func TestPercentileOfMany(t *testing.T) {
+	for _, x := range []struct {
+		values     []float64
+		times      []int64
+		percentage float64
+		want       float64
+		fails      string
+	}{
+		{values: []float64{1, 2, 3}, times: []int64{math.MaxInt64, math.MaxInt64, math.MaxInt64}, percentage: 0.5, fails: "add up to 27670116110564327421"},
+		{values: []float64{1, 2, 3}, times: []int64{1 << 61, 1 << 61, 1 << 61}, percentage: 0.5, want: 2},
+		{values: []float64{1, 2}, times: []int64{1<<62 - 1, 1 << 62}, percentage: 0.5, want: 2},
+		{values: []float64{1, 2}, times: []int64{1 << 61, 1 << 61}, percentage: 0.5, want: 1.5},
+		{values: []float64{1, 2}, times: []int64{1 << 61, 1 << 61}, percentage: 1, want: 2},
+		{values: []float64{1, 2}, times: []int64{1 << 61, 1 << 61}, percentage: 5e-324, want: 1},
+		{values: []float64{math.NaN(), math.NaN(), 1}, times: []int64{1, 1, 1}, percentage: 0.5, want: math.NaN()},
+		{values: []float64{math.NaN(), math.NaN(), 1}, times: []int64{1, 1, 1}, percentage: 0, want: 1},
+		{values: []float64{math.NaN(), math.Inf(1), 1}, times: []int64{1, 1, 1}, percentage: 0.5, want: math.Inf(1)},
+	} {
+		vs := []*column.Vector{column.New(types.Of(types.Double), 3), column.New(types.Of(types.Double), 3), column.New(types.Of(types.BigInt), 3)}
+		for i, v := range x.values {
+			vs[0].AppendF64(v)
+			vs[1].AppendF64(x.percentage)
+			vs[2].AppendI64(x.times[i])
+		}
+		acc := &percentiles{weighted: true}
+		acc.Grow(1)
+		require.NoError(t, acc.Update(nil, vs, nil, len(x.values)))
+		out := column.New(types.Of(types.Double), 1)
+		err := acc.Result(out, 0, 1)
+		if x.fails != "" {
+			require.ErrorContains(t, err, x.fails)
+			continue
+		}
+		require.NoError(t, err)
+		require.Zero(t, column.CompareFloat(x.want, out.F64[0]), "%v: %v", x, out.F64[0])
+	}
+}
+
+// Values come and go in a group, and the percentile is that of those left.
+func TestRetractingPercentile(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	one := func(x float64) []*column.Vector {
+		v, p := column.New(types.Of(types.Double), 1), column.New(types.ArrayOf(types.Of(types.Double)), 1)
+		v.AppendF64(x)
+		for _, x := range []float64{0, 0.3, 0.5, 1} {
+			p.Children[0].AppendF64(x)
+		}
+		p.EndRow()
+		return []*column.Vector{v, p}
+	}
+	result := func(acc *percentiles) string {
+		out := column.New(types.ArrayOf(types.Of(types.Double)), 1)
+		require.NoError(t, acc.Result(out, 0, 1))
+		return show(out, 0, testEnv(t))
+	}
+	acc := &percentiles{many: true}
+	acc.Grow(1)
+	var left []float64
+	for step := range 5000 {
+		if len(left) > 0 && r.IntN(5) < 2 {
+			at := r.IntN(len(left))
+			require.NoError(t, acc.Retract(nil, one(left[at]), nil, 1))
+			left = slices.Delete(left, at, at+1)
+		} else {
+			x := math.Ldexp(float64(r.IntN(20)-10), r.IntN(2000)-1000)
+			if r.IntN(20) == 0 {
+				x = []float64{math.NaN(), math.Inf(1), math.Inf(-1)}[r.IntN(3)]
 			}
-			for x, n := range count {
-				require.Equal(t, n, got[x], "%s of %d", name, x)
+			left = append(left, x)
+			require.NoError(t, acc.Update(nil, one(x), nil, 1))
+		}
+		if r.IntN(40) == 0 {
+			want := &percentiles{many: true}
+			want.Grow(1)
+			for _, x := range left {
+				require.NoError(t, want.Update(nil, one(x), nil, 1))
 			}
+			require.Equal(t, result(want), result(acc), "step %d", step)
 		}
 	}
+	for _, x := range left {
+		require.NoError(t, acc.Retract(nil, one(x), nil, 1))
+	}
+	require.Equal(t, "NULL", result(acc))
 }

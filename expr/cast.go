@@ -255,7 +255,8 @@ func castMayFail(from, to types.Type) bool {
 				return true
 			}
 		}
-		return tightens(from, to)
+		// Equal elements of a MULTISET are counted together.
+		return tightens(from, to) || from.Kind == types.Multiset && !sameValues(from.Element(), to.Element())
 	case to.IsString():
 		return from.IsBinary()
 	case from.IsString():

@@ -1,6 +1,8 @@
 package expr
 
 import (
+	"math"
+
 	"time"
 
 	"github.com/sluice-sql/sluice/column"
@@ -172,10 +174,20 @@ func castElements(parts []*partCast, from, to types.Type) castStep {
 				continue
 			}
 			from, to := dense.Elements(k)
-			if out.Type.Kind == types.Array {
+			switch {
+			case out.Type.Kind == types.Array:
 				out.Children[0].AppendRange(cast[0], from, to-from)
-			} else {
-				appendEntries(out, cast, from, to)
+			case out.Type.Kind == types.Multiset && overcounted(out.Type, cast, from, to):
+				if failed == nil {
+					failed = map[int]bool{}
+				}
+				failed[i] = true
+				out.AppendNull()
+				continue
+			default:
+				if err := appendEntries(out, cast, from, to); err != nil {
+					return located(err, i)
+				}
 				continue
 			}
 			out.EndRow()
@@ -221,14 +233,26 @@ func rowOfElement(offsets []int32, e int) int {
 // appendEntries appends the entries from (included) to to (excluded) of src, the children of a MAP or
 // MULTISET, as out's next row. Of entries with equal keys the last one stays in a MAP, and their counts are
 // added in a MULTISET.
-func appendEntries(out *column.Vector, src []*column.Vector, from, to int) {
+func appendEntries(out *column.Vector, src []*column.Vector, from, to int) error {
 	b := newEntries(out)
 	for e := from; e < to; e++ {
-		if out.Type.Kind == types.Multiset {
-			b.count(src[0], e, src[1].I32[e])
-		} else {
+		if out.Type.Kind != types.Multiset {
 			b.put(src[0], e, src[1], e)
+			continue
+		}
+		if err := b.count(src[0], e, src[1].I32[e]); err != nil {
+			return err
 		}
 	}
 	b.end(out)
+	return nil
+}
+
+// overcounted reports whether elements that are equal now would be counted beyond an INT in a MULTISET of type t.
+func overcounted(t types.Type, src []*column.Vector, from, to int) bool {
+	total := int64(0)
+	for _, n := range src[1].I32[from:to] {
+		total += int64(n)
+	}
+	return total > math.MaxInt32 && appendEntries(column.New(t, 0), src, from, to) != nil
 }

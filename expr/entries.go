@@ -1,6 +1,11 @@
 package expr
 
-import "github.com/sluice-sql/sluice/column"
+import (
+	"fmt"
+	"math"
+
+	"github.com/sluice-sql/sluice/column"
+)
 
 // entries finds values among those that are being appended to a vector: the keys of one map, the elements of
 // one multiset or array, each of which is there once.
@@ -81,12 +86,23 @@ func (b *entries) put(keys *column.Vector, k int, vals *column.Vector, v int) {
 }
 
 // count adds n of an element to a MULTISET.
-func (b *entries) count(v *column.Vector, i int, n int32) {
-	if at, ok := b.find(v, i); ok {
-		b.vals.I32[at] += n
-		return
+func (b *entries) count(v *column.Vector, i int, n int32) error {
+	at, ok := b.find(v, i)
+	if !ok {
+		b.keys.AppendFrom(v, i)
+		b.vals.AppendI64(int64(n))
+		b.added()
+		return nil
 	}
-	b.keys.AppendFrom(v, i)
-	b.vals.AppendI64(int64(n))
-	b.added()
+	sum, err := multisetCount(int64(b.vals.I32[at]) + int64(n))
+	b.vals.I32[at] = sum
+	return err
+}
+
+// multisetCount refuses a count of elements that is greater than an INT.
+func multisetCount(n int64) (int32, error) {
+	if n > math.MaxInt32 {
+		return math.MaxInt32, failure(fmt.Sprintf("a MULTISET holds an element %d times, more than an INT can count", n), "")
+	}
+	return int32(n), nil
 }

@@ -3,6 +3,7 @@ package expr
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"slices"
 	"unicode/utf8"
 
@@ -18,6 +19,7 @@ func collectionFunctions() []Function {
 			Name: "CARDINALITY", Group: "collection", Syntax: "CARDINALITY(array, map or multiset)",
 			Doc: "How many elements the collection has; of a multiset each counts as often as it is there.", Example: "CARDINALITY(ARRAY['a', 'b', NULL])", Result: "3",
 			Min: 1, Max: 1, Bind: takes(returns(types.Of(types.Int)), collection),
+			Fallible: true, MayFail: func(c *Call) bool { return c.Args[0].Type().Kind == types.Multiset },
 			Kernel: intOf(func(a []Arg, i int) (int64, error) {
 				children, from, to := a[0].elements(i)
 				if a[0].Type.Kind != types.Multiset {
@@ -26,6 +28,9 @@ func collectionFunctions() []Function {
 				n := int64(0)
 				for e := from; e < to; e++ {
 					n += int64(children[1].I32[e])
+				}
+				if n > math.MaxInt32 {
+					return 0, failure(fmt.Sprintf("the MULTISET has %d elements, more than CARDINALITY, an INT, can say", n), "")
 				}
 				return n, nil
 			}),

@@ -74,7 +74,9 @@ func constructionFunctions() []Function {
 			Kernel: nestedOf(func(out *column.Vector, a []Arg, i int) error {
 				b := newEntries(out)
 				for _, x := range a {
-					b.count(x.Vector, x.At(i), 1)
+					if err := b.count(x.Vector, x.At(i), 1); err != nil {
+						return err
+					}
 				}
 				out.EndRow()
 				return nil

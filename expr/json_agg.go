@@ -3,6 +3,7 @@ package expr
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/sluice-sql/sluice/column"
@@ -51,67 +52,143 @@ func jsonAggregates() []Aggregate {
 			Doc:     "A JSON array of the values, in the order in which the rows arrive. NULLs are left out, unless NULL ON NULL is there.",
 			Example: "JSON_ARRAYAGG(x)", Result: "[1,2,2]", Min: 1, Max: 2,
 			Bind: bind(1, JSONNullOnNull), Constants: []int{1}, Ordered: true,
-			New: func(args []types.Type, _ types.Type) Accumulator { return &jsonArrays{nulls: len(args) > 1} },
+			New: func(args []types.Type, _ types.Type) Accumulator {
+				return &lists{t: types.String(), nulls: len(args) > 1, finish: jsonArray}
+			},
 		},
 	}
 }
 
-// jsonArrays is the state of JSON_ARRAYAGG: the values of each group in the order of their arrival.
-type jsonArrays struct {
-	nulls  bool
-	groups []jsonArray
+// jsonArray appends the values of a group, JSON already, as an array.
+func jsonArray(l *lists, g int, out *column.Vector) error {
+	buf := []byte{'['}
+	l.each(g, func(i int) {
+		if len(buf) > 1 {
+			buf = append(buf, ',')
+		}
+		if l.vals.IsNull(i) {
+			buf = append(buf, "null"...)
+		} else {
+			buf = append(buf, l.vals.Value(i)...)
+		}
+	})
+	out.AppendBytes(append(buf, ']'))
+	return nil
+}
+
+// jsonObjects is the state of JSON_OBJECTAGG: for each group the values by their keys. A key may have several
+// while rows change: when its row is updated, the new value comes before the old one goes, and two rows may
+// exchange their keys. That is an error only if it is so when a result is wanted.
+type jsonObjects struct {
+	absent bool
+	groups []jsonObject
 	size   int64
 }
 
-// jsonArray holds values one after the other, each with its length in front.
-type jsonArray struct {
-	values []byte
-	// missing are values that were taken back before they came, written likewise.
-	missing []byte
+type jsonObject struct {
+	members map[string][]memberValue // no list is empty
+	most    int                      // the most members there were
 }
 
-func (a *jsonArrays) Grow(groups int) { a.groups = growTo(a.groups, groups) }
-
-func (a *jsonArrays) Update(groups []uint32, args []*column.Vector, sel []uint16, n int) error {
-	a.rows(groups, args[0], Rows{Sel: sel, N: n}, (*jsonArray).add)
-	return nil
+// memberValue is a value of a key, and how often it is there.
+type memberValue struct {
+	text string
+	n    int64
 }
 
-func (a *jsonArrays) Retract(groups []uint32, args []*column.Vector, sel []uint16, n int) error {
-	a.rows(groups, args[0], Rows{Sel: sel, N: n}, (*jsonArray).remove)
-	return nil
-}
+func (o *jsonObjects) Grow(groups int) { o.groups = growTo(o.groups, groups) }
 
-func (a *jsonArrays) rows(groups []uint32, x *column.Vector, r Rows, do func(g *jsonArray, value []byte)) {
+// change counts the rows that have a member by times.
+func (o *jsonObjects) change(groups []uint32, args []*column.Vector, r Rows, by int64) error {
+	keys, values := args[0], args[1]
 	for k, n := 0, r.Count(); k < n; k++ {
 		i := r.Row(k)
+		if keys.IsNull(i) {
+			return rowError(i, "a key of JSON_OBJECTAGG is NULL, and JSON has no such key", "leave such rows out: FILTER (WHERE key IS NOT NULL)")
+		}
 		value := []byte("null")
-		if !x.IsNull(i) {
-			value = x.Value(i)
-		} else if !a.nulls {
+		if !values.IsNull(i) {
+			value = values.Value(i)
+		} else if o.absent {
 			continue
 		}
-		g := &a.groups[groupOf(groups, k)]
-		before := cap(g.values) + cap(g.missing)
-		do(g, value)
-		a.size += int64(cap(g.values) + cap(g.missing) - before)
+		if !o.count(&o.groups[groupOf(groups, k)], keys.Value(i), value, by) {
+			return neverCame(i)
+		}
 	}
+	return nil
 }
 
-func (g *jsonArray) add(value []byte) {
-	if at, end := findJSON(g.missing, value); end > 0 {
-		g.missing = slices.Delete(g.missing, at, end)
-		return
-	}
-	g.values = appendCounted(g.values, value)
+func (o *jsonObjects) Update(groups []uint32, args []*column.Vector, sel []uint16, n int) error {
+	return o.change(groups, args, Rows{Sel: sel, N: n}, 1)
 }
 
-func (g *jsonArray) remove(value []byte) {
-	if at, end := findJSON(g.values, value); end > 0 {
-		g.values = slices.Delete(g.values, at, end)
-		return
+func (o *jsonObjects) Retract(groups []uint32, args []*column.Vector, sel []uint16, n int) error {
+	return o.change(groups, args, Rows{Sel: sel, N: n}, -1)
+}
+
+// jsonEntry is what a value takes beside its text, about; what a member takes in the map is counted apart.
+const jsonEntry = 24 + 16
+
+// count counts a member; it returns false when it is to go and is not there.
+func (o *jsonObjects) count(g *jsonObject, key, value []byte, by int64) bool {
+	vs := g.members[string(key)]
+	for i := range vs {
+		if vs[i].text != string(value) {
+			continue
+		}
+		vs[i].n += by
+		if vs[i].n > 0 {
+			return true
+		}
+		o.size -= jsonEntry + int64(len(value))
+		if len(vs) > 1 {
+			g.members[string(key)] = slices.Delete(vs, i, i+1)
+			return true
+		}
+		o.size -= g.size() + int64(len(key)+8)
+		if delete(g.members, string(key)); len(g.members) == 0 {
+			*g = jsonObject{}
+		}
+		o.size += g.size()
+		return true
 	}
-	g.missing = appendCounted(g.missing, value)
+	if by < 0 {
+		return false
+	}
+	o.size += jsonEntry + int64(len(value))
+	if len(vs) > 0 {
+		g.members[string(key)] = append(vs, memberValue{string(value), by})
+		return true
+	}
+	o.size += int64(len(key)+8) - g.size()
+	if g.members == nil {
+		g.members = map[string][]memberValue{}
+	}
+	g.members[string(key)] = []memberValue{{string(value), by}}
+	g.most = max(g.most, len(g.members))
+	o.size += g.size()
+	return true
+}
+
+func (g *jsonObject) size() int64 { return mapBytes(g.most, 16+24) }
+
+func (o *jsonObjects) StateTypes() []types.Type { return []types.Type{types.Bytes().AsNotNull()} }
+
+// State writes each group as keys, values and numbers.
+func (o *jsonObjects) State(out []*column.Vector, from, to int) error {
+	for i := from; i < to; i++ {
+		var buf []byte
+		members := o.groups[i].members
+		for _, key := range sortedKeys(members) {
+			for _, v := range members[key] {
+				buf = appendCounted(appendCounted(buf, []byte(key)), []byte(v.text))
+				buf = binary.AppendUvarint(buf, uint64(v.n))
+			}
+		}
+		out[0].AppendBytes(buf)
+	}
+	return nil
 }
 
 func appendCounted(dst, value []byte) []byte {
@@ -127,189 +204,8 @@ func counted(list []byte) (value, rest []byte, ok bool) {
 	return list[w : w+int(size)], list[w+int(size):], true
 }
 
-// findJSON returns where a value stands in a list; end is 0 when it does not.
-func findJSON(list, value []byte) (at, end int) {
-	for rest := list; len(rest) > 0; {
-		v, next, ok := counted(rest)
-		if !ok {
-			return 0, 0
-		}
-		if string(v) == string(value) {
-			return len(list) - len(rest), len(list) - len(next)
-		}
-		rest = next
-	}
-	return 0, 0
-}
-
-func (a *jsonArrays) StateTypes() []types.Type {
-	return []types.Type{types.Bytes().AsNotNull(), types.Bytes().AsNotNull()}
-}
-
-func (a *jsonArrays) State(out []*column.Vector, from, to int) error {
-	for i := from; i < to; i++ {
-		out[0].AppendBytes(a.groups[i].values)
-		out[1].AppendBytes(a.groups[i].missing)
-	}
-	return nil
-}
-
-func (a *jsonArrays) Merge(groups []uint32, state []*column.Vector, n int) error {
-	for k := 0; k < n; k++ {
-		g := &a.groups[groupOf(groups, k)]
-		before := cap(g.values) + cap(g.missing)
-		values, missing := state[0].Value(k), state[1].Value(k)
-		if !isCounted(values) || !isCounted(missing) {
-			return rowError(-1, "the saved state of JSON_ARRAYAGG is damaged", "")
-		}
-		if len(missing) == 0 && len(g.missing) == 0 {
-			g.values = append(g.values, values...)
-		} else {
-			eachCounted(values, g.add)
-			eachCounted(missing, g.remove)
-		}
-		a.size += int64(cap(g.values) + cap(g.missing) - before)
-	}
-	return nil
-}
-
-func isCounted(list []byte) bool {
-	for len(list) > 0 {
-		_, rest, ok := counted(list)
-		if !ok {
-			return false
-		}
-		list = rest
-	}
-	return true
-}
-
-// eachCounted calls f for the values of a list that isCounted.
-func eachCounted(list []byte, f func(value []byte)) {
-	for len(list) > 0 {
-		value, rest, _ := counted(list)
-		f(value)
-		list = rest
-	}
-}
-
-func (a *jsonArrays) Result(out *column.Vector, from, to int) error {
-	var buf []byte
-	for i := from; i < to; i++ {
-		buf = append(buf[:0], '[')
-		eachCounted(a.groups[i].values, func(value []byte) {
-			if len(buf) > 1 {
-				buf = append(buf, ',')
-			}
-			buf = append(buf, value...)
-		})
-		out.AppendBytes(append(buf, ']'))
-	}
-	return nil
-}
-
-func (a *jsonArrays) Size() int64 { return int64(48*cap(a.groups)) + a.size }
-
-// jsonObjects is the state of JSON_OBJECTAGG: for each group the values by their keys.
-type jsonObjects struct {
-	absent bool
-	groups []jsonObject
-	size   int64
-}
-
-// jsonObject holds the members of a group, and those that were taken back before they came.
-type jsonObject struct{ members, missing map[string]string }
-
-func (o *jsonObjects) Grow(groups int) { o.groups = growTo(o.groups, groups) }
-
-// jsonEntry is what a member takes beside its texts, about.
-const jsonEntry = 48
-
-// each calls do for the rows that have a member.
-func (o *jsonObjects) each(groups []uint32, args []*column.Vector, r Rows, do func(g *jsonObject, key, value []byte) error) error {
-	keys, values := args[0], args[1]
-	for k, n := 0, r.Count(); k < n; k++ {
-		i := r.Row(k)
-		if keys.IsNull(i) {
-			return rowError(i, "a key of JSON_OBJECTAGG is NULL, and JSON has no such key", "leave such rows out: FILTER (WHERE key IS NOT NULL)")
-		}
-		value := []byte("null")
-		if !values.IsNull(i) {
-			value = values.Value(i)
-		} else if o.absent {
-			value = nil // a member that is not written, whose key is taken all the same
-		}
-		if err := do(&o.groups[groupOf(groups, k)], keys.Value(i), value); err != nil {
-			return located(err, i)
-		}
-	}
-	return nil
-}
-
-func (o *jsonObjects) Update(groups []uint32, args []*column.Vector, sel []uint16, n int) error {
-	return o.each(groups, args, Rows{Sel: sel, N: n}, o.add)
-}
-
-func (o *jsonObjects) Retract(groups []uint32, args []*column.Vector, sel []uint16, n int) error {
-	return o.each(groups, args, Rows{Sel: sel, N: n}, o.remove)
-}
-
-func (o *jsonObjects) add(g *jsonObject, key, value []byte) error {
-	if v, ok := g.missing[string(key)]; ok && v == string(value) {
-		delete(g.missing, string(key))
-		o.size -= int64(len(key)+len(value)) + jsonEntry
-		return nil
-	}
-	if o.absent && len(value) == 0 {
-		return nil
-	}
-	if _, ok := g.members[string(key)]; ok {
-		return failure(fmt.Sprintf("Key '%s' is already present. Duplicate keys are not allowed in JSON_OBJECTAGG", shorten(key)), "make keys unique, or group by them")
-	}
-	if g.members == nil {
-		g.members = map[string]string{}
-	}
-	g.members[string(key)] = string(value)
-	o.size += int64(len(key)+len(value)) + jsonEntry
-	return nil
-}
-
-func (o *jsonObjects) remove(g *jsonObject, key, value []byte) error {
-	if o.absent && len(value) == 0 {
-		return nil
-	}
-	if v, ok := g.members[string(key)]; ok && v == string(value) {
-		delete(g.members, string(key))
-		o.size -= int64(len(key)+len(value)) + jsonEntry
-		return nil
-	}
-	if g.missing == nil {
-		g.missing = map[string]string{}
-	}
-	g.missing[string(key)] = string(value)
-	o.size += int64(len(key)+len(value)) + jsonEntry
-	return nil
-}
-
-func (o *jsonObjects) StateTypes() []types.Type {
-	return []types.Type{types.Bytes().AsNotNull(), types.Bytes().AsNotNull()}
-}
-
-func (o *jsonObjects) State(out []*column.Vector, from, to int) error {
-	for i := from; i < to; i++ {
-		for k, members := range []map[string]string{o.groups[i].members, o.groups[i].missing} {
-			var buf []byte
-			for _, key := range sortedKeys(members) {
-				buf = appendCounted(appendCounted(buf, []byte(key)), []byte(members[key]))
-			}
-			out[k].AppendBytes(buf)
-		}
-	}
-	return nil
-}
-
 // sortedKeys returns the keys in the order of the result.
-func sortedKeys(members map[string]string) []string {
+func sortedKeys(members map[string][]memberValue) []string {
 	keys := make([]string, 0, len(members))
 	for k := range members {
 		keys = append(keys, k)
@@ -319,20 +215,17 @@ func sortedKeys(members map[string]string) []string {
 }
 
 func (o *jsonObjects) Merge(groups []uint32, state []*column.Vector, n int) error {
-	for k := 0; k < n; k++ {
+	for k := range n {
 		g := &o.groups[groupOf(groups, k)]
-		for s, do := range []func(*jsonObject, []byte, []byte) error{o.add, o.remove} {
-			for list := state[s].Value(k); len(list) > 0; {
-				key, rest, ok := counted(list)
-				value, next, ok2 := counted(rest)
-				if !ok || !ok2 {
-					return rowError(-1, "the saved state of JSON_OBJECTAGG is damaged", "")
-				}
-				if err := do(g, key, value); err != nil {
-					return located(err, -1)
-				}
-				list = next
+		for list := state[0].Value(k); len(list) > 0; {
+			key, rest, ok := counted(list)
+			value, rest, ok2 := counted(rest)
+			times, w := binary.Uvarint(rest)
+			if !ok || !ok2 || w <= 0 || times == 0 || times > math.MaxInt64 {
+				return rowError(-1, "the saved state of JSON_OBJECTAGG is damaged", "")
 			}
+			o.count(g, key, value, int64(times))
+			list = rest[w:]
 		}
 	}
 	return nil
@@ -341,14 +234,18 @@ func (o *jsonObjects) Merge(groups []uint32, state []*column.Vector, n int) erro
 func (o *jsonObjects) Result(out *column.Vector, from, to int) error {
 	var buf []byte
 	for i := from; i < to; i++ {
-		members := o.groups[i].members
+		g := &o.groups[i]
 		buf = append(buf[:0], '{')
-		for k, key := range sortedKeys(members) {
+		for k, key := range sortedKeys(g.members) {
+			vs := g.members[key]
+			if len(vs) > 1 || vs[0].n > 1 {
+				return rowError(-1, fmt.Sprintf("Key '%s' is already present. Duplicate keys are not allowed in JSON_OBJECTAGG", shorten([]byte(key))), "make keys unique, or group by them")
+			}
 			if k > 0 {
 				buf = append(buf, ',')
 			}
 			buf = append(appendJSONString(buf, []byte(key)), ':')
-			buf = append(buf, members[key]...)
+			buf = append(buf, vs[0].text...)
 		}
 		out.AppendBytes(append(buf, '}'))
 	}

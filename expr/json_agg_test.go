@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,38 +68,43 @@ func TestJSONObjectAgg(t *testing.T) {
 			part := call.NewAccumulator(true)
 			part.Grow(1)
 			require.NoError(t, part.Update(nil, vecs, []uint16{uint16(i)}, 0))
-			state := []*column.Vector{column.New(part.StateTypes()[0], 1), column.New(part.StateTypes()[1], 1)}
+			state := []*column.Vector{column.New(part.StateTypes()[0], 1)}
 			require.NoError(t, part.State(state, 0, 1))
 			require.NoError(t, merged.Merge(nil, state, 1))
 		}
 		require.Equal(t, x.want, objectOf(t, merged))
 
-		// A row may be taken back before it comes.
-		require.NoError(t, acc.Retract(nil, vecs, nil, len(rows)))
+		// A key's next value comes before the last one goes.
+		_, next := objectAgg(t, x.clause, [2]any{"b", "2"}, [2]any{"b", "1"}, [2]any{"b", "1"})
+		require.NoError(t, acc.Update(nil, next, nil, 3))
+		require.EqualError(t, acc.Result(column.New(call.T, 0), 0, 1), twice("b"))
+		require.NoError(t, acc.Retract(nil, next, []uint16{1, 2}, 0))
+		require.EqualError(t, acc.Result(column.New(call.T, 0), 0, 1), twice("b"))
+		require.NoError(t, acc.Retract(nil, next, []uint16{1}, 0))
+		require.Equal(t, strings.Replace(x.want, `"b":1`, `"b":2`, 1), objectOf(t, acc))
+		require.NoError(t, acc.Retract(nil, next, []uint16{0}, 0))
+		require.NoError(t, acc.Retract(nil, vecs, []uint16{1, 2}, 0))
 		require.Equal(t, "{}", objectOf(t, acc))
-		require.NoError(t, acc.Retract(nil, vecs, []uint16{0}, 0))
-		require.NoError(t, acc.Update(nil, vecs, []uint16{0}, 0))
-		require.Equal(t, "{}", objectOf(t, acc))
-		require.NoError(t, acc.Update(nil, vecs, []uint16{0}, 0))
-		require.Equal(t, `{"b":1}`, objectOf(t, acc))
+		empty := call.NewAccumulator(true)
+		empty.Grow(1)
+		require.Equal(t, empty.Size(), acc.Size())
+		require.ErrorContains(t, acc.Retract(nil, vecs, []uint16{0}, 0), "was not there")
 	}
+}
+
+func twice(key string) string {
+	return "Key '" + key + "' is already present. Duplicate keys are not allowed in JSON_OBJECTAGG (make keys unique, or group by them)"
 }
 
 func TestJSONObjectAggErrors(t *testing.T) {
 	call, vecs := objectAgg(t, "", [2]any{"a", "1"}, [2]any{"a", "2"}, [2]any{nil, "3"})
 	acc := call.NewAccumulator(false)
 	acc.Grow(1)
-	err := acc.Update(nil, vecs, nil, 2)
-	require.EqualError(t, err, "Key 'a' is already present. Duplicate keys are not allowed in JSON_OBJECTAGG (make keys unique, or group by them)")
-	require.Equal(t, 1, err.(*Error).Row)
+	require.NoError(t, acc.Update(nil, vecs, nil, 2))
+	require.EqualError(t, acc.Result(column.New(call.T, 0), 0, 1), twice("a"))
 	require.EqualError(t, acc.Update(nil, vecs, []uint16{2}, 0), "a key of JSON_OBJECTAGG is NULL, and JSON has no such key (leave such rows out: FILTER (WHERE key IS NOT NULL))")
 
-	damaged := []*column.Vector{column.New(types.Bytes(), 1), column.New(types.Bytes(), 1)}
+	damaged := []*column.Vector{column.New(types.Bytes(), 1)}
 	damaged[0].AppendBytes([]byte{9, 'a'})
-	damaged[1].AppendBytes(nil)
 	require.EqualError(t, acc.Merge(nil, damaged, 1), "the saved state of JSON_OBJECTAGG is damaged")
-
-	arrays := &jsonArrays{}
-	arrays.Grow(1)
-	require.EqualError(t, arrays.Merge(nil, damaged, 1), "the saved state of JSON_ARRAYAGG is damaged")
 }
