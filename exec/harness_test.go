@@ -161,6 +161,20 @@ func valueOf(v *column.Vector, i int) any {
 		return v.F64[i]
 	case column.PhysI128:
 		return v.I128[i]
+	case column.PhysList:
+		var parts []any
+		from, to := v.Elements(i)
+		for e := from; e < to; e++ {
+			x := valueOf(v.Children[0], e)
+			if v.Type.Kind == types.Multiset {
+				x = fmt.Sprintf("%v=%d", x, v.Children[1].I32[e])
+			}
+			parts = append(parts, x)
+		}
+		if v.Type.Kind == types.Multiset { // its elements have no order
+			sort.Slice(parts, func(i, j int) bool { return parts[i].(string) < parts[j].(string) })
+		}
+		return parts
 	}
 	return int(v.Int64(i))
 }

@@ -725,7 +725,7 @@ func TestStreamIsDeterministic(t *testing.T) {
 			for range 60 {
 				var batch [][]any
 				for range 1 + rows.IntN(30) {
-					batch = append(batch, randomRow(rows))
+					batch = append(batch, (&query{}).randomRow(rows))
 				}
 				f.push(batch...)
 				if r.IntN(4) == 0 {
