@@ -1,6 +1,9 @@
 package connector
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // Bounded is a Table that says, before it is read, whether its rows have an end. A table that does not say
 // is bounded. It is what execution.runtime-mode 'automatic' goes by.
@@ -48,3 +51,24 @@ type EpochChecker interface {
 	// job goes on reading.
 	CheckEpochs(ctx context.Context) error
 }
+
+// Patient is a Transaction of a store that others use, too, and that keeps them out while it waits for them.
+type Patient interface {
+	// WaitAtMost is called before Begin. Begin and Commit then wait no longer than d for others, each; what
+	// they end with is a *BusyError, of Commit with the outcome NotDone. The caller aborts the transaction,
+	// which lets the others in, and writes the same rows with a new one.
+	WaitAtMost(d time.Duration)
+}
+
+// BusyError says that a store was not written, certainly, and only because others use it: a new transaction
+// may have its turn later.
+type BusyError struct {
+	Held string // what is held and by whom, such as "database shop.db, locked by another process (process 12)"
+	Err  error
+}
+
+// Error is the error met.
+func (e *BusyError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the error met.
+func (e *BusyError) Unwrap() error { return e.Err }

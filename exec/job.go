@@ -52,6 +52,8 @@ type Stats struct {
 	RowsRead, RowsWritten int64
 	// Waiting says what the job waits for when it is not its tasks; empty otherwise.
 	Waiting string
+	// Held says that Waiting is something that others hold, maybe for long.
+	Held bool
 
 	// Of streaming jobs: the checkpoints there were, those with nothing to write among them, and when the
 	// last was.
@@ -102,6 +104,7 @@ type Job struct {
 	err        *Error
 	committing bool
 	waiting    string
+	held       bool
 	rows       int64
 	start, end time.Time
 }
@@ -140,7 +143,7 @@ func (j *Job) Stats() Stats {
 		s.RowsRead += r.Load()
 	}
 	j.mu.Lock()
-	s.Waiting = j.waiting
+	s.Waiting, s.Held = j.waiting, j.held
 	ended := j.state.Final()
 	j.mu.Unlock()
 	if j.stream != nil {
@@ -200,7 +203,12 @@ func (j *Job) fail(err error) {
 
 func (j *Job) failure() error { j.mu.Lock(); defer j.mu.Unlock(); return j.cause }
 
-func (j *Job) setWaiting(s string) { j.mu.Lock(); j.waiting = s; j.mu.Unlock() }
+// setWaiting notes what the job waits for, and whether others hold it.
+func (j *Job) setWaiting(s string, held bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.waiting, j.held = s, held
+}
 
 // Wait returns when the job has ended, nil if it is FINISHED and an *Error otherwise, or when ctx ends.
 func (j *Job) Wait(ctx context.Context) error {
@@ -294,7 +302,7 @@ func (j *Job) create() (entered []hooks.JobStatusHook, err error) {
 		if len(j.hooks) == 0 {
 			return j.failure()
 		}
-		j.setWaiting("the target")
+		j.setWaiting("the target", false)
 		for i, h := range j.hooks {
 			if err := j.rt.swept(j.ctx, j.graph.Hooks[i].Catalog.Name); err != nil {
 				return err
@@ -308,7 +316,7 @@ func (j *Job) create() (entered []hooks.JobStatusHook, err error) {
 		}
 		return j.failure()
 	})
-	j.setWaiting("")
+	j.setWaiting("", false)
 	return entered, err
 }
 
@@ -360,8 +368,8 @@ func (j *Job) closeLeaves() {
 func (j *Job) seal() error {
 	rows := int64(0)
 	if len(j.hooks) > 0 {
-		j.setWaiting("the store to keep the rows")
-		defer j.setWaiting("")
+		j.setWaiting("the store to keep the rows", false)
+		defer j.setWaiting("", false)
 	}
 	for i, h := range j.hooks {
 		err := j.guard("the end of writing", func() error {
@@ -390,7 +398,7 @@ func (j *Job) finish(created []hooks.JobStatusHook) {
 	ctx := context.Background()
 	j.note(store.Record{Type: store.Sealed, Rows: j.rows})
 	if len(j.hooks) > 0 {
-		j.setWaiting("the store and its readers")
+		j.setWaiting("the store and its readers", false)
 	}
 	for i, h := range j.hooks {
 		outcome := connector.Unknown
@@ -506,7 +514,7 @@ func (j *Job) conclude(state State, e *Error) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	j.state, j.err, j.end, j.waiting = state, e, j.rt.now(), ""
+	j.state, j.err, j.end, j.waiting, j.held = state, e, j.rt.now(), "", false
 	if state != Finished {
 		j.rows = 0
 	}

@@ -92,6 +92,8 @@ func (a *appendBuffer) drain() (*column.Batch, error) {
 	return &a.batches[a.at-1].batch, nil
 }
 
+func (a *appendBuffer) rewind() { a.at = 0 }
+
 func (a *appendBuffer) reset() {
 	for i, s := range a.batches {
 		if len(a.free) < freeSlots && s.room() <= maxBytes/8 {
@@ -145,6 +147,8 @@ func (u *upsertBuffer) reset() {
 	u.rows = newRowStore(u.types)
 	u.changes, u.at, u.frozen, u.size, u.out = nil, 0, false, 0, nil
 }
+
+func (u *upsertBuffer) rewind() { u.at = 0 }
 
 func (u *upsertBuffer) empty() bool { return len(u.changes) == 0 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/column"
@@ -37,6 +38,8 @@ type epochBuffer interface {
 	// drain returns the next batch to be written, nil after the last. It is dense, and its vectors are good
 	// until the next call.
 	drain() (*column.Batch, error)
+	// rewind makes drain begin again with the first batch.
+	rewind()
 	// reset makes the buffer empty.
 	reset()
 }
@@ -47,6 +50,15 @@ const (
 	epochBytes = 64 << 20
 	// epochShare is the part of the memory budget that a buffer may take before it is.
 	epochShare = 8
+)
+
+// A store that others use may keep new readers out while a transaction waits for those that are there. So the
+// wait is short: then the transaction is rolled back, the others get a pause, and the same rows are written
+// again.
+const (
+	firstWait   = 200 * time.Millisecond
+	longWait    = time.Second
+	pauseOfBusy = 250 * time.Millisecond
 )
 
 // streamSink adds the chain of a sink to a streaming job.
@@ -193,12 +205,39 @@ func (s *streamSink) full() bool {
 	return n >= s.limit || s.memory.hold(n+s.limit/8) != nil
 }
 
-// commit writes the buffer, which is not empty, in one transaction. The error of a commit of unknown outcome
-// is a doubtError.
+// commit writes the buffer, which is not empty, in one transaction: the first that others of the store let
+// through. The error of a commit of unknown outcome is a doubtError.
 func (s *streamSink) commit(ctx context.Context) error {
 	j := s.stream.job
-	j.setWaiting("the store to keep the rows")
-	defer j.setWaiting("")
+	j.setWaiting("the store to keep the rows", false)
+	defer j.setWaiting("", false)
+	held := ""
+	for wait := firstWait; ; wait = min(2*wait, longWait) {
+		busy, err := s.attempt(ctx, wait)
+		switch {
+		case err == nil && busy == nil:
+			return nil
+		case busy != nil:
+			held = busy.Held
+		case ctx.Err() == nil || held == "" || errors.As(err, new(*doubtError)):
+			return err
+		}
+		j.setWaiting(held, true)
+		t := time.NewTimer(pauseOfBusy)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return s.fail(errors.New("the rows since the last checkpoint were not written: " + held))
+		case <-t.C:
+		}
+		s.buffer.rewind()
+	}
+}
+
+// attempt writes the buffer in one transaction, which waits for others no longer than told. busy is set when
+// it has written nothing because of them, and they are let in.
+func (s *streamSink) attempt(ctx context.Context, wait time.Duration) (busy *connector.BusyError, _ error) {
+	j := s.stream.job
 	tx := s.next
 	s.next = nil
 	if tx == nil {
@@ -207,8 +246,11 @@ func (s *streamSink) commit(ctx context.Context) error {
 			return err
 		})
 		if err != nil {
-			return s.fail(err)
+			return nil, s.fail(err)
 		}
+	}
+	if p, ok := tx.(connector.Patient); ok {
+		p.WaitAtMost(wait)
 	}
 	id := s.stream.nextTransaction()
 	rows, err := s.write(ctx, tx, id)
@@ -228,19 +270,22 @@ func (s *streamSink) commit(ctx context.Context) error {
 		s.buffer.reset()
 		s.memory.free()
 		j.written.Add(rows)
-		return nil
+		return nil, nil
 	case connector.Unknown:
 		s.stream.noteDoubt(s, tx, id)
-		return &doubtError{s.fail(err)}
+		return nil, &doubtError{s.fail(err)}
 	}
 	aborted := j.guard(s.what(), func() error { return tx.Abort(context.Background()) })
+	if aborted == nil && errors.As(err, &busy) {
+		return busy, nil
+	}
 	e := s.fail(err)
 	if aborted != nil {
 		e.Detail += fmt.Sprintf("; the clean-up failed, too: %s", aborted)
 		e.Msg += e.Detail
 		e.Err = errors.Join(e.Err, aborted)
 	}
-	return e
+	return nil, e
 }
 
 // write begins the transaction, hands it the buffer and seals it.

@@ -288,6 +288,82 @@ func TestWaitingCommit(t *testing.T) {
 	}
 }
 
+// A store that others hold is tried again with the same rows in the same order, for as long as the job runs;
+// only what has certainly not been written is.
+func TestBusyCommit(t *testing.T) {
+	busy := &connector.BusyError{Held: "database v, locked by another process (process 12)", Err: errors.New("v is locked")}
+	for _, c := range []struct {
+		name    string
+		times   int
+		outcome connector.Outcome
+		cancel  bool
+		upsert  bool
+		state   State
+		err     string
+	}{
+		{name: "rows", times: 2, outcome: connector.NotDone, state: Finished},
+		{name: "changes by key", times: 2, outcome: connector.NotDone, upsert: true, state: Finished},
+		{name: "cancel", times: 1000, outcome: connector.NotDone, cancel: true, state: Canceled,
+			err: "the job was canceled: write table c.d.v: the rows since the last checkpoint were not written: database v, locked by another process (process 12)"},
+		{name: "unknown", times: 1, outcome: connector.Unknown, state: InDoubt,
+			err: "it is not known whether the rows since the last checkpoint were committed: write table c.d.v: v is locked"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			var tries, aborts atomic.Int64
+			w.onCommit = func() (connector.Outcome, error) {
+				if tries.Add(1) <= int64(c.times) {
+					return c.outcome, busy
+				}
+				return connector.Done, nil
+			}
+			w.onAbort = func() error { aborts.Add(1); return nil }
+			tick := w.ticks()
+			f := w.feed("t", columns(integer))
+			p := w.streaming(2)
+			var upsert []int
+			if c.upsert {
+				upsert = []int{0}
+			}
+			j := p.stream("v", p.scan("t", 1), upsert, false).submit()
+			f.push(one(0, 5)...)
+			eventually(w, "nothing is read", func() bool { return j.Stats().RowsRead == 5 })
+			tick(j)
+			if c.outcome == connector.NotDone {
+				eventually(w, "it does not wait", func() bool { s := j.Stats(); return s.Held && s.Waiting == busy.Held })
+				require.Zero(t, j.Stats().RowsWritten)
+			}
+			if c.cancel {
+				j.Cancel()
+			} else {
+				f.push(one(5, 7)...)
+				f.end()
+			}
+			err := wait(t, j)
+			require.Equal(t, c.state, j.State())
+			require.Empty(t, j.Stats().Waiting)
+			require.False(t, j.Stats().Held)
+			if c.err != "" {
+				require.ErrorContains(t, err, c.err)
+				require.Empty(t, w.rowsIn("v"))
+				if !c.cancel {
+					require.EqualValues(t, 1, tries.Load(), "what may have been written is not written again")
+				}
+				return
+			}
+			require.NoError(t, err)
+			require.EqualValues(t, 2, aborts.Load())
+			require.EqualValues(t, 4, tries.Load())
+			require.EqualValues(t, 7, j.Rows())
+			if c.upsert {
+				require.ElementsMatch(t, one(0, 7), w.rowsIn("v"))
+				return
+			}
+			require.Equal(t, one(0, 7), w.rowsIn("v"))
+		})
+	}
+}
+
 // Without rows there are checkpoints, but no transactions; the watermark goes on, as it does where a filter
 // drops everything, and is the last one at the end (CASES C22). A second source holds it back until it ends.
 func TestWatermark(t *testing.T) {

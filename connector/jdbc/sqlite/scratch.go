@@ -160,21 +160,23 @@ func (t *Transaction) sealScratch() error {
 
 // publish copies the scratch table into the file in one short transaction.
 func (t *Transaction) publish(ctx context.Context) (connector.Outcome, error) {
-	fail := func(err error) (connector.Outcome, error) { return connector.NotDone, t.poison(err) }
+	fail := func(err error) (connector.Outcome, error) { return connector.NotDone, t.poison(t.busy(err)) }
 	var err error
 	if t.release, err = queue(ctx, t.target.Store.Env, t.target.Store.Path); err != nil {
 		return fail(err)
 	}
-	if t.conn, err = openWriter(ctx, t.target.Store.files(), t.target.Store.Path, Write, false); err != nil {
+	wait, stop := t.within(ctx)
+	defer stop()
+	if t.conn, err = openWriter(wait, t.target.Store.files(), t.target.Store.Path, Write, false); err != nil {
 		return fail(err)
 	}
 	for _, sql := range []string{"ATTACH " + quoteText(t.scratch.path) + " AS " + scratchName,
 		"PRAGMA " + scratchName + ".journal_mode = OFF", "PRAGMA " + scratchName + ".synchronous = OFF"} {
-		if err := retryBusy(ctx, t.target.Store.Path, func() error { return t.conn.Exec(sql) }); err != nil {
+		if err := retryBusy(wait, t.target.Store.Path, func() error { return t.conn.Exec(sql) }); err != nil {
 			return fail(err)
 		}
 	}
-	if err := t.lock(ctx, t.conn); err != nil {
+	if err := t.lock(wait, t.conn); err != nil {
 		return fail(err)
 	}
 	if t.conn.Moved() || Key(t.target.Store.Path) != t.file {

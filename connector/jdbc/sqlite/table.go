@@ -15,6 +15,7 @@ type Table struct {
 	store  *Store
 	info   *TableInfo
 	schema types.Schema
+	idle   *Conn // keeps the write-ahead log of a file that a streaming job writes; nil: none
 }
 
 // OpenTable opens a table, whose columns are read and written as schema says.
@@ -47,7 +48,14 @@ func (e *AbsentError) Error() string {
 }
 
 // Close ends the use of the table; its sources and transactions have their own connections.
-func (t *Table) Close() error { return nil }
+func (t *Table) Close() error {
+	c := t.idle
+	t.idle = nil
+	if c == nil {
+		return nil
+	}
+	return c.Close()
+}
 
 // Source returns a new source of the table. Sources made with a context of one scope see one snapshot.
 func (t *Table) Source(ctx context.Context, scan connector.Scan) (connector.Source, error) {
@@ -89,7 +97,9 @@ func (t *Table) transaction(insert connector.Insert, empty bool) (connector.Tran
 			return nil, fmt.Errorf("table %s, column %s (declared %s): %s", t.info.Name, cols[i].Name, had.Declared, fault)
 		}
 	}
-	return NewTransaction(Target{Store: t.store, Table: t.info.Name, Columns: cols, Empty: empty, ReadsSame: insert.ReadsSame}), nil
+	tx := NewTransaction(Target{Store: t.store, Table: t.info.Name, Columns: cols, Empty: empty, ReadsSame: insert.ReadsSame})
+	tx.table = t
+	return tx, nil
 }
 
 // CheckEmpty returns an error when the table has rows.

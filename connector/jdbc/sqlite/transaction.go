@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
@@ -77,9 +78,12 @@ type Transaction struct {
 	// counted: the target may lose rows; it had rowsBefore.
 	counted    bool
 	rowsBefore int64
-	writer     bool     // one is in use
-	before     evidence // taken with the write lock
-	file       string   // scratch road: the identity of the file that Begin found
+	writer     bool          // one is in use
+	before     evidence      // taken with the write lock
+	file       string        // scratch road: the identity of the file that Begin found
+	patience   time.Duration // the longest wait for others; 0: as long as it takes, but for COMMIT
+	lingers    bool          // the next writer of this process is let in later, after the readers
+	table      *Table        // by which it was made; nil: by none
 }
 
 // NewTransaction returns a transaction on a target; nothing happens before Begin.
@@ -128,6 +132,7 @@ func (t *Transaction) Begin(ctx context.Context, job connector.JobID) error {
 	t.begun = true
 	err := t.begin(ctx, job)
 	if err != nil {
+		err = t.busy(err)
 		t.err = err
 		t.drop()
 	}
@@ -135,14 +140,16 @@ func (t *Transaction) Begin(ctx context.Context, job connector.JobID) error {
 }
 
 func (t *Transaction) begin(ctx context.Context, job connector.JobID) (err error) {
-	if t.road, err = t.chooseRoad(ctx); err != nil {
+	wait, stop := t.within(ctx)
+	defer stop()
+	if t.road, err = t.chooseRoad(wait); err != nil {
 		return err
 	}
 	if t.road == scratch {
 		if t.target.Key != nil {
 			return errStagedUpsert
 		}
-		err = t.beginScratch(ctx, job)
+		err = t.beginScratch(wait, job)
 	} else {
 		err = t.beginDirect(ctx)
 	}
@@ -226,6 +233,8 @@ func (t *Transaction) beginDirect(ctx context.Context) (err error) {
 	if t.release, err = queue(ctx, t.target.Store.Env, t.target.Store.Path); err != nil {
 		return err
 	}
+	ctx, stop := t.within(ctx) // those of this process before us have had their time
+	defer stop()
 	if t.conn, t.made, err = t.lockFile(ctx); err != nil {
 		return err
 	}
@@ -511,6 +520,10 @@ func (t *Transaction) commit(ctx context.Context) (connector.Outcome, error) {
 		_ = t.drop()
 		return out, nil
 	case connector.NotDone:
+		if t.conn.InTransaction() { // COMMIT did nothing
+			err = t.busy(err)
+			t.lingers = errors.As(err, new(*connector.BusyError))
+		}
 		return out, t.poison(err)
 	}
 	t.ended, t.outcome = true, out
@@ -556,7 +569,11 @@ func (t *Transaction) drop() error {
 		t.made = false
 	}
 	if t.release != nil {
-		t.release()
+		if t.lingers {
+			time.AfterFunc(readersTurn, t.release)
+		} else {
+			t.release()
+		}
 		t.release = nil
 	}
 	return err
