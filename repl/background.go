@@ -38,7 +38,7 @@ func (sh *shell) jobEnded(e session.JobEnd) {
 			text = e.Err.Error() + "\n"
 		}
 		if e.Rows > 0 {
-			text += fmt.Sprintf("The table keeps what had been committed by then, %s.\n", count(e.Rows))
+			text += fmt.Sprintf("What had been committed by then, %s, was not taken back.\n", count(e.Rows))
 		}
 		sh.screen.message(visible(fmt.Sprintf("[ERROR] %s is %s. Reason:\n%s", job, e.State, text)))
 	}
@@ -79,7 +79,13 @@ func (sh *shell) stopJobs(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, leaveWithin)
 	defer cancel()
 	if err := sh.engine.StopJobs(ctx); err != nil {
-		sh.screen.message(fmt.Sprintf("[WARN] Not every job has stopped within %s; the session ends them without a last checkpoint.\n", leaveWithin))
+		why := ""
+		for _, j := range sh.engine.RunningJobs() {
+			if j.Held != "" {
+				why += "; job " + j.ID.String() + " is waiting for " + j.Held
+			}
+		}
+		sh.screen.message(visible(fmt.Sprintf("[WARN] Not every job has stopped within %s%s; the session ends them without a last checkpoint.\n", leaveWithin, why)))
 	}
 }
 

@@ -164,6 +164,15 @@ func TestScriptWaitsForJobs(t *testing.T) {
 	require.NotContains(t, errs, waits)
 }
 
+// A statement whose job waits for what others hold says so once, on a terminal or not.
+func TestHeldIsSaid(t *testing.T) {
+	for n := range 2 {
+		code, _, errs := capture(t, nil, func(c Config) int { return runCommand(ctx, newFake(), c, fmt.Sprintf("HELD %d", n)) })
+		require.Equal(t, 0, code)
+		require.Equal(t, n, strings.Count(errs, " (insert-into_t) is waiting for database a.db, locked by another process (process 12).\n"), errs)
+	}
+}
+
 // An error ends a script and stops its jobs: nobody would look for them.
 func TestScriptErrorStopsJobs(t *testing.T) {
 	code, _, errs := capture(t, nil, func(c Config) int { return runCommand(ctx, newFake(), c, "JOB 0; FAIL here; ECHO 1") })

@@ -202,6 +202,10 @@ func (f *fakeEngine) Execute(ctx context.Context, t session.Text) (*session.Resu
 		f.started <- t.SQL
 		<-f.unstick
 		res.Kind, res.Affected = session.Written, 1
+	case "HELD":
+		f.setProgress(&session.Progress{Name: "insert-into_t", Held: n > 0, Waiting: "database a.db, locked by another process (process 12)"})
+		time.Sleep(1200 * time.Millisecond)
+		f.setProgress(nil)
 	case "LATER":
 		time.AfterFunc(200*time.Millisecond, func() { fmt.Fprint(f.err, "job x has failed\n") })
 	case "CHATTER":

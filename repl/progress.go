@@ -15,23 +15,29 @@ const (
 	progressEvery = 200 * time.Millisecond
 )
 
-// watch draws the progress line of the statement at hand until stop, which may be called again.
+// watch draws the progress line of the statement at hand until stop, which may be called again. On a terminal
+// or not, it says once what others hold that the statement's job waits for.
 func (sh *shell) watch() (stop func()) {
-	if !sh.screen.errTTY {
-		return func() {}
-	}
 	quit, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
 		t := time.NewTimer(progressAfter)
 		defer t.Stop()
+		said := false
 		for {
 			select {
 			case <-quit:
-				sh.screen.progress("")
+				if sh.screen.errTTY {
+					sh.screen.progress("")
+				}
 				return
 			case <-t.C:
-				sh.screen.progress(sh.progressLine())
+				if !said {
+					said = sh.sayHeld()
+				}
+				if sh.screen.errTTY {
+					sh.screen.progress(sh.progressLine())
+				}
 				t.Reset(progressEvery)
 			}
 		}
@@ -41,6 +47,16 @@ func (sh *shell) watch() (stop func()) {
 		once.Do(func() { close(quit) })
 		<-ended
 	}
+}
+
+// sayHeld says what the job at hand waits for, if others hold it.
+func (sh *shell) sayHeld() bool {
+	p, ok := sh.engine.Progress()
+	if !ok || !p.Held {
+		return false
+	}
+	sh.screen.message(visible(fmt.Sprintf("[INFO] Job %s (%s) is waiting for %s.\n", p.Job, p.Name, p.Waiting)))
+	return true
 }
 
 func (sh *shell) progressLine() string {

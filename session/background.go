@@ -33,6 +33,8 @@ type RunningJob struct {
 	Name string
 	// Streaming says that stopping the job keeps what it has read; a batch job leaves nothing.
 	Streaming bool
+	// Held is what others hold that the job waits for; empty if it does not.
+	Held string
 }
 
 // OnJobEnd has f called when a job in the background has ended, from any goroutine, before [Session.AwaitJobs]
@@ -47,7 +49,11 @@ func (s *Session) OnJobEnd(f func(JobEnd)) {
 func (s *Session) RunningJobs() []RunningJob {
 	var list []RunningJob
 	for _, j := range s.running() {
-		list = append(list, RunningJob{j.ID(), j.Name(), j.Mode() == job.Streaming})
+		held := ""
+		if stats := j.Stats(); stats.Held {
+			held = stats.Waiting
+		}
+		list = append(list, RunningJob{j.ID(), j.Name(), j.Mode() == job.Streaming, held})
 	}
 	return list
 }

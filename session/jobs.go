@@ -96,6 +96,8 @@ type Progress struct {
 	Written int64  // rows
 	// Waiting says what the job waits for, such as a lock; empty when it does not.
 	Waiting string
+	// Held says that others hold what Waiting names, maybe for long.
+	Held bool
 	// Committing is set once a cancel is no longer heard.
 	Committing bool
 	Elapsed    time.Duration
@@ -113,7 +115,7 @@ func (s *Session) Progress() (p Progress, ok bool) {
 	stats := j.Stats()
 	return Progress{
 		Job: j.ID(), Name: j.Name(), State: string(j.State()), Read: stats.RowsRead, Written: stats.RowsWritten,
-		Waiting: stats.Waiting, Committing: j.Committing(), Elapsed: s.env.Clock().Sub(began),
+		Waiting: stats.Waiting, Held: stats.Held, Committing: j.Committing(), Elapsed: s.env.Clock().Sub(began),
 	}, true
 }
 
@@ -133,14 +135,14 @@ func (s *Session) describeJob(st *sqlparse.DescribeJob) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := newMetadata(append(jobColumns(), "mode", "rows in", "rows out", "checkpoints", "last checkpoint", "watermark", "lag", "error")...)
+	m := newMetadata(append(jobColumns(), "mode", "rows in", "rows out", "checkpoints", "last checkpoint", "watermark", "lag", "waiting for", "error")...)
 	values := append(s.jobRow(i), string(i.Mode), strconv.FormatInt(i.Stats.RowsRead, 10), strconv.FormatInt(i.Stats.RowsWritten, 10))
 	if i.Mode == job.Streaming {
 		values = append(values, strconv.FormatInt(i.Stats.Checkpoints, 10), s.instant(i.Stats.LastCheckpoint), s.watermark(i.Stats.Watermark), lag(i))
 	} else {
 		values = append(values, "", "", "", "")
 	}
-	m.add(append(values, s.jobError(i))...)
+	m.add(append(values, i.Stats.Waiting, s.jobError(i))...)
 	return m.result(), nil
 }
 

@@ -20,8 +20,8 @@ func TestDescribeJob(t *testing.T) {
 		id := res.Job.String()
 		require.NoError(t, res.Close())
 		for _, id := range []string{id, strings.ToUpper(id)} {
-			require.Equal(t, "job id | job name | status | start time | mode | rows in | rows out | checkpoints | last checkpoint | watermark | lag | error\n"+
-				"<job> | "+name+" | FINISHED | 2026-03-04T05:06:07.089 | batch | 0 | 1 |  |  |  |  | \n", w.script(t, "DESCRIBE JOB '"+id+"'", false))
+			require.Equal(t, "job id | job name | status | start time | mode | rows in | rows out | checkpoints | last checkpoint | watermark | lag | waiting for | error\n"+
+				"<job> | "+name+" | FINISHED | 2026-03-04T05:06:07.089 | batch | 0 | 1 |  |  |  |  |  | \n", w.script(t, "DESCRIBE JOB '"+id+"'", false))
 		}
 	}
 }
