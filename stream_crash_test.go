@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -45,19 +44,26 @@ func TestStreamsIntoOneFile(t *testing.T) {
 			execSQLite(t, target, "PRAGMA journal_mode="+mode, "CREATE TABLE a (v BIGINT, s TEXT)", "CREATE TABLE b (v BIGINT, s TEXT)")
 			cmd := exec.Command(bin, "-c", twoStreams(target, interval))
 			cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+t.TempDir())
-			var stderr bytes.Buffer
-			cmd.Stderr = &stderr
+			said, err := os.Create(filepath.Join(t.TempDir(), "stderr")) // a file: it is read while the process writes
+			require.NoError(t, err)
+			defer said.Close()
+			stderr := func() string {
+				text, err := os.ReadFile(said.Name())
+				require.NoError(t, err)
+				return string(text)
+			}
+			cmd.Stderr = said
 			require.NoError(t, cmd.Start())
 			defer func() { _ = cmd.Process.Kill() }()
 
 			db := openSQLite(t, target)
 			defer db.Close()
-			_, err := db.Exec("PRAGMA busy_timeout = 5000")
+			_, err = db.Exec("PRAGMA busy_timeout = 5000")
 			require.NoError(t, err)
 			sizes := map[string]bool{}
 			reads := 0
 			for deadline := time.Now().Add(time.Minute); reads < 1000 || len(sizes) < 10; {
-				require.True(t, time.Now().Before(deadline), "%d reads, %d sizes; %s", reads, len(sizes), stderr.String())
+				require.True(t, time.Now().Before(deadline), "%d reads, %d sizes; %s", reads, len(sizes), stderr())
 				var sums, size string
 				require.NoError(t, db.QueryRow(streamSums+", (SELECT count(*) FROM a) || ' ' || (SELECT count(*) FROM b)").Scan(&sums, &size))
 				require.Equal(t, "0 0", sums, "after %d reads, with %s rows", reads, size)
@@ -69,9 +75,9 @@ func TestStreamsIntoOneFile(t *testing.T) {
 			}
 			require.NoError(t, cmd.Process.Signal(os.Interrupt))
 			_ = cmd.Wait()
-			require.Equal(t, 130, cmd.ProcessState.ExitCode(), stderr.String())
-			require.NotContains(t, stderr.String(), "ERROR")
-			require.NotContains(t, stderr.String(), "locked")
+			require.Equal(t, 130, cmd.ProcessState.ExitCode(), stderr())
+			require.NotContains(t, stderr(), "ERROR")
+			require.NotContains(t, stderr(), "locked")
 			require.Equal(t, "0 0", queryText(t, target, streamSums))
 			require.Equal(t, "ok", queryText(t, target, "PRAGMA integrity_check"))
 			t.Logf("%s: %d reads saw %d different sizes; in the end %s rows", mode, reads, len(sizes), queryText(t, target, "SELECT (SELECT count(*) FROM a) + (SELECT count(*) FROM b)"))

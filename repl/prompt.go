@@ -293,6 +293,9 @@ func (e editor) Paint(line []rune, pos int) []rune {
 
 // OnChange is called after every key, with the line as the key has made it.
 func (e editor) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
+	if key == 0 { // a line begins: readline calls from another goroutine than for a key
+		return nil, 0, false
+	}
 	if key != pasted {
 		return e.typing.tab(line, pos, key)
 	}
