@@ -42,7 +42,7 @@ func flags() []cliFlag {
 		{name: "format", value: "FORMAT", words: allowed("sluice.format"), doc: "how rows are printed: tableau, csv, json, ...",
 			more: "The same as -D sluice.format=FORMAT."},
 		{name: "output", value: "FILE", files: true, doc: "the file that rows are written to",
-			more: "The same as -D sluice.output=FILE. The file is written whole or not at all."},
+			more: "The same as -D sluice.output=FILE. Each result is written whole or not at all: the first takes the place of what FILE held, the next are appended, also those of further -c and -f. Whatever is printed as rows goes there, such as SHOW and EXPLAIN."},
 		{name: "on-error", value: "ACTION", words: []string{"stop", "continue"}, doc: "what a script does at an error: stop or continue",
 			more: "The same as -D sluice.on-error=ACTION. A script that went on ends with exit code 1 all the same, and says how many statements failed."},
 		{name: "history", value: "FILE", files: true, doc: "where statements typed are kept; '' keeps none",

@@ -19,24 +19,47 @@ import (
 	"github.com/sluice-sql/sluice/sqlparse"
 )
 
-// output is the file of 'sluice.output'. It holds the results of the statements since the option was set,
-// as psql's \o does. Every result is in it whole or not at all, even if the process is killed: a result is
-// written to a new file in the same directory, behind a copy of the results before it, and that file takes
-// the place of the old one at once.
+// output is what the process knows of the files of 'sluice.output', whose results it has written: the first
+// result takes the place of whatever a file held, and those to come are appended, also when the option has
+// been set anew meanwhile. Every result is in the file whole or not at all, even if the process is killed: a
+// result is written to a new file in the same directory, behind a copy of the results before it, and that
+// file takes the place of the old one at once.
 //
-// The first result after a SET takes the place of whatever the file held. A file that somebody has moved
-// away or replaced since the last result is begun anew.
+// A file that somebody has moved away, replaced or changed since the last result is begun anew.
 //
 // A device or a pipe cannot be replaced and is written to as the rows come. So are standard output and
 // standard error under other names, such as /dev/stdout.
 type output struct {
-	name string      // the option when the last result was written
-	last os.FileInfo // the file then
+	last map[string]os.FileInfo // by path, the file as the last result left it
 }
 
-// reset forgets the results so far if a statement that has just run was a SET or RESET of the option. It
-// reports whether it was.
-func (o *output) reset(sql string) bool {
+// remember notes the file that a result has been written to.
+func (o *output) remember(path string, info os.FileInfo) {
+	if o.last == nil {
+		o.last = map[string]os.FileInfo{}
+	}
+	o.last[oneName(path)] = info
+}
+
+// holds reports whether a file is still what the last result made of it.
+func (o *output) holds(path string, now os.FileInfo) bool {
+	last := o.last[oneName(path)]
+	return last != nil && os.SameFile(last, now) && last.Size() == now.Size() && last.ModTime().Equal(now.ModTime())
+}
+
+// oneName is the path of a file that is there, one however it is named.
+func oneName(path string) string {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	if full, err := filepath.Abs(path); err == nil {
+		path = full
+	}
+	return path
+}
+
+// setsOutput reports whether a statement is a SET or RESET of the option.
+func setsOutput(sql string) bool {
 	if n := len(sql); n > 4096 || n < len("RESET") || !strings.EqualFold(sql[:3], "SET") && !strings.EqualFold(sql[:5], "RESET") {
 		return false
 	}
@@ -46,18 +69,11 @@ func (o *output) reset(sql string) bool {
 	}
 	switch st := st.(type) {
 	case *sqlparse.Set:
-		if st.Key == nil || st.Value == nil || st.Key.Text != "sluice.output" {
-			return false
-		}
+		return st.Key != nil && st.Value != nil && st.Key.Text == "sluice.output"
 	case *sqlparse.Reset:
-		if st.Key != nil && st.Key.Text != "sluice.output" {
-			return false
-		}
-	default:
-		return false
+		return st.Key == nil || st.Key.Text == "sluice.output"
 	}
-	*o = output{}
-	return true
+	return false
 }
 
 // target is a file that can be written to.
@@ -162,6 +178,7 @@ type outputFile struct {
 	temp       string // the name of f; "" if it has none yet
 	f          *os.File
 	w          *bufio.Writer
+	appends    bool // the file has results of this process before it
 }
 
 // begin gives the new file the mode of the old one, and the results that were written before.
@@ -175,10 +192,10 @@ func (d *outputFile) begin(old os.FileInfo) error {
 	if st, ok := old.Sys().(*syscall.Stat_t); ok {
 		_ = d.f.Chown(int(st.Uid), int(st.Gid)) // only root can give a file away
 	}
-	last := d.output.last
-	if d.output.name != d.name || last == nil || !os.SameFile(last, old) || last.Size() != old.Size() || !last.ModTime().Equal(old.ModTime()) {
+	if !d.output.holds(d.path, old) {
 		return nil
 	}
+	d.appends = true
 	before, err := os.Open(d.path)
 	if err != nil {
 		return err
@@ -229,7 +246,7 @@ func (d *outputFile) put() error {
 		return err
 	}
 	d.temp = ""
-	*d.output = output{name: d.name, last: info}
+	d.output.remember(d.path, info)
 	if err := d.f.Close(); err != nil {
 		return err
 	}

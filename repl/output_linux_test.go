@@ -83,8 +83,8 @@ func TestOutput(t *testing.T) {
 [INFO] Execute statement succeeded.
 [INFO] Execute statement succeeded.
 [INFO] 3 rows written to $DIR/f
-[INFO] 1 row written to $DIR/f
-[INFO] 0 rows written to $DIR/f
+[INFO] 1 row appended to $DIR/f
+[INFO] 0 rows appended to $DIR/f
 [INFO] Complete execution of the SQL update statement.
 1 row written
 [INFO] Execute statement succeeded.
@@ -95,7 +95,8 @@ func TestOutput(t *testing.T) {
 	holdsOnly(t, dir, "f")
 }
 
-// What a file held before SET is gone with the first result, and so is what came before another SET.
+// What a file held before is gone with the first result of a process; setting the option again, also by way of
+// another file or name, begins nothing anew.
 func TestOutputBeginsAnew(t *testing.T) {
 	dir := t.TempDir()
 	f := filepath.Join(dir, "f")
@@ -109,9 +110,10 @@ func TestOutputBeginsAnew(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode(), "the mode stays")
 	_, _, _ = runIn(t, dir, set+"ROWS 1; ROWS 1; SET 'sluice.output' = '$DIR/f'; ROWS 2;")
-	require.Equal(t, "n\n1\n2\n", contents(t, f))
-	_, _, _ = runIn(t, dir, set+"ROWS 1; SET 'sluice.output' = '$DIR/g'; ROWS 1; SET 'sluice.output' = '$DIR/f'; NONE;")
-	require.Equal(t, "n\n", contents(t, f))
+	require.Equal(t, "n\n1\nn\n1\nn\n1\n2\n", contents(t, f))
+	_, _, errs := runIn(t, dir, set+"ROWS 1; SET 'sluice.output' = '$DIR/g'; ROWS 1; RESET 'sluice.output'; SET 'sluice.output' = '$DIR/./f'; NONE;")
+	require.Equal(t, "n\n1\nn\n", contents(t, f))
+	require.Contains(t, errs, "[INFO] 0 rows appended to $DIR/./f\n")
 
 	// A file that somebody has taken away or put in place of ours is not added to.
 	e := newFake()
@@ -132,6 +134,27 @@ func TestOutputBeginsAnew(t *testing.T) {
 	require.Equal(t, "n\n1\n", contents(t, f+".1"))
 	require.Equal(t, "n\n1\n2\n3\nn\n", contents(t, f))
 	holdsOnly(t, dir, "f", "f.1", "g")
+}
+
+// The scripts and commands of one command line write one file.
+func TestOutputOfSeveralScripts(t *testing.T) {
+	dir := t.TempDir()
+	f := filepath.Join(dir, "f")
+	require.NoError(t, os.WriteFile(f, []byte("old\n"), 0o600))
+	e := newFake()
+	e.options = map[string]string{"sluice.format": "csv", "sluice.output": f}
+	_, _, errs := capture(t, nil, func(c Config) int {
+		for i, sql := range []string{"ROWS 1", "ROWS 2; NONE"} {
+			require.Zero(t, runCommand(ctx, e, c, sql))
+			script := filepath.Join(t.TempDir(), "s.sql")
+			require.NoError(t, os.WriteFile(script, []byte(fmt.Sprintf("ROWS %d;", i+3)), 0o600))
+			require.Zero(t, runScript(ctx, e, c, script))
+		}
+		return 0
+	})
+	require.Equal(t, "n\n1\nn\n1\n2\n3\nn\n1\n2\nn\nn\n1\n2\n3\n4\n", contents(t, f))
+	require.Equal(t, 1, strings.Count(errs, "written to"))
+	require.Equal(t, 4, strings.Count(errs, "appended to"))
 }
 
 // A result that fails half-way leaves what was there, and nothing beside it.

@@ -21,6 +21,8 @@ type Screen struct {
 	prompt io.Writer     // while a prompt shows: lifts it, prints, and redraws it
 	soon   bool          // the results are going to be flushed
 
+	output output // the files of 'sluice.output', of all scripts and shells
+
 	holding  bool // a pager shows
 	held     []held
 	heldSize int

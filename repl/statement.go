@@ -17,7 +17,6 @@ type shell struct {
 	engine  engine
 	screen  *Screen
 	signals *signals
-	output  output
 	reading
 	background
 }
@@ -60,7 +59,7 @@ func (sh *shell) run(ctx context.Context, t session.Text, vertical bool) outcome
 	if err := rows.Close(); err != nil && out == done {
 		return sh.report(err)
 	}
-	if sh.output.reset(t.SQL) {
+	if setsOutput(t.SQL) {
 		if name := sh.engine.Option("sluice.output"); name != "" {
 			if _, err := find(sh.screen, name); err != nil {
 				sh.screen.message("[WARN] " + visible(firstUpper(unwritten(name, err).Error())) + "\n")
@@ -155,7 +154,11 @@ func (sh *shell) print(ctx context.Context, res *session.Result, rows rows, vert
 		sh.screen.message(visible(fmt.Sprintf("[INFO] Query %s, received a total of %s.\n", canceledAs, count(n))))
 		return canceled
 	case file != "":
-		sh.screen.message(fmt.Sprintf("[INFO] %s written to %s%s\n", count(n), visible(file), took))
+		what := "written"
+		if f, ok := d.(*outputFile); ok && f.appends {
+			what = "appended"
+		}
+		sh.screen.message(fmt.Sprintf("[INFO] %s %s to %s%s\n", count(n), what, visible(file), took))
 	case ended:
 		sh.screen.message(fmt.Sprintf("The first %s%s; the query was ended there. SET 'sluice.max-rows' = '…' shows more.\n", count(n), took))
 	case res.Changelog:

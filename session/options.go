@@ -111,7 +111,7 @@ func Options() []Option {
 		{Key: keyOptimizer, Type: "Boolean", Scope: ScopePlanner, Default: "true", Allowed: []string{"true", "false"}, check: boolean,
 			Doc: "Whether plans are optimised. Off, the same rows come, more slowly."},
 		{Key: keyOutput, Type: "String", Scope: ScopeShell, check: checkOutput,
-			Doc: "The file that rows are written to from then on, each result whole or not at all; empty prints them."},
+			Doc: "The file that all rows are written to from then on, those of SHOW, DESCRIBE, EXPLAIN and \\d too, each result whole or not at all; empty prints them. The first result of a process takes the place of what the file held, the next are appended."},
 		{Key: keyPager, Type: "String", Scope: ScopeShell, Default: "auto", check: checkPager,
 			Doc: "What shows a result that does not fit the terminal: a command, off, or auto, which is $SLUICE_PAGER, else $PAGER, else less."},
 		{Key: keyTiming, Type: "Boolean", Scope: ScopeShell, Default: "true", Allowed: []string{"true", "false"}, check: boolean,
