@@ -160,6 +160,12 @@ type Sweeper interface {
 	Sweep(ctx context.Context, decide func(connector.JobID) Decision) (Report, error)
 }
 
+// FileKeeper is a catalog that keeps its tables in database files.
+type FileKeeper interface {
+	// Files returns the paths of the files, which need not be there yet. It opens none.
+	Files() []string
+}
+
 // ViewLister is a catalog that tells its views from its tables without looking at each.
 type ViewLister interface {
 	// ListViews returns the names of the views, sorted.

@@ -19,6 +19,12 @@ type TableDef struct {
 	PartitionKeys []string
 }
 
+// FileKeeper is a Factory whose tables are kept in database files.
+type FileKeeper interface {
+	// Files returns the paths of the files that a table is in, which need not be there. It opens none.
+	Files(TableDef) []string
+}
+
 // MetadataReader is a Factory whose tables can have metadata columns.
 type MetadataReader interface {
 	// Metadata lists what the connector knows of a row beside its physical columns.

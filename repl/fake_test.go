@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -87,6 +88,13 @@ func (f *fakeEngine) statements() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.ran)
+}
+
+func (f *fakeEngine) UsedBy(_ context.Context, path string) string {
+	if filepath.Base(path) == "shop" {
+		return "catalog shop"
+	}
+	return ""
 }
 
 func (f *fakeEngine) Masked(sql string) string { return strings.ReplaceAll(sql, "hunter2", "*******") }

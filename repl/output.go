@@ -23,7 +23,7 @@ type destination interface {
 // comes, which a pager would keep from view.
 func (sh *shell) destination(ctx context.Context, changelog bool) (d destination, file string, err error) {
 	if name := sh.engine.Option("sluice.output"); name != "" {
-		d, err := sh.screen.output.open(ctx, sh.screen, name)
+		d, err := sh.screen.output.open(ctx, sh, name)
 		if err != nil {
 			return nil, name, err
 		}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -132,6 +133,21 @@ func find(screen *Screen, name string) (target, error) {
 	return target{path: path}, nil
 }
 
+// find looks at the file of a name, which must not be a database: one would be lost with the first result.
+func (sh *shell) find(ctx context.Context, name string) (target, error) {
+	t, err := find(sh.screen, name)
+	if err != nil || t.path == "" {
+		return t, err
+	}
+	if by := sh.engine.UsedBy(ctx, t.path); by != "" {
+		return t, fmt.Errorf("it is the database of %s", by)
+	}
+	if t.info != nil && t.info.Size() > 0 && slices.Contains([]string{".db", ".sqlite", ".sqlite3"}, strings.ToLower(filepath.Ext(t.path))) && !sh.screen.output.holds(t.path, t.info) {
+		return t, errors.New("it is a database by its name, and would be replaced; remove it first, or name another file")
+	}
+	return t, nil
+}
+
 // isOpenAs reports whether a file is the one that f writes to.
 func isOpenAs(f *os.File, info os.FileInfo) bool {
 	open, err := f.Stat()
@@ -139,8 +155,8 @@ func isOpenAs(f *os.File, info os.FileInfo) bool {
 }
 
 // open begins a result. It returns nil if the file is the screen's.
-func (o *output) open(ctx context.Context, screen *Screen, name string) (destination, error) {
-	t, err := find(screen, name)
+func (o *output) open(ctx context.Context, sh *shell, name string) (destination, error) {
+	t, err := sh.find(ctx, name)
 	if err != nil {
 		return nil, unwritten(name, err)
 	}
@@ -148,7 +164,7 @@ func (o *output) open(ctx context.Context, screen *Screen, name string) (destina
 	case t.screen:
 		return nil, nil
 	case t.errors:
-		return messages{screen}, nil
+		return messages{sh.screen}, nil
 	case t.info != nil && !t.info.Mode().IsRegular():
 		d, err := openStream(ctx, name, t.info)
 		if err != nil {

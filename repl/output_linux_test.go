@@ -231,6 +231,35 @@ func TestOutputRefused(t *testing.T) {
 	}
 }
 
+// A database is not replaced by rows: neither one that is in use, under any name, nor one by its name.
+func TestOutputOntoDatabase(t *testing.T) {
+	for file, says := range map[string]string{
+		"shop":     "it is the database of catalog shop",
+		"old.db":   "it is a database by its name",
+		"o.SQLite": "it is a database by its name",
+		"link":     "it is a database by its name",
+	} {
+		t.Run(file, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, name := range []string{"old.db", "o.SQLite"} {
+				require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("rows"), 0o600))
+			}
+			require.NoError(t, os.Symlink("old.db", filepath.Join(dir, "link")))
+			code, _, errs := runIn(t, dir, "SET 'sluice.output' = '$DIR/"+file+"'; ROWS 3;")
+			require.Equal(t, exitError, code)
+			require.Contains(t, errs, "[WARN] The result cannot be written to $DIR/"+file+" ('sluice.output'): "+says)
+			require.Contains(t, errs, "\nthe result cannot be written to $DIR/"+file+" ('sluice.output'): "+says)
+			require.Equal(t, "rows", contents(t, filepath.Join(dir, "old.db")))
+			holdsOnly(t, dir, "old.db", "o.SQLite", "link")
+		})
+	}
+	// One of that name that is new, or ours, is a file like others.
+	dir := t.TempDir()
+	code, _, errs := runIn(t, dir, "SET 'sluice.format' = 'csv'; SET 'sluice.output' = '$DIR/new.db'; ROWS 1; NONE;")
+	require.Zero(t, code, errs)
+	require.Equal(t, "n\n1\nn\n", contents(t, filepath.Join(dir, "new.db")))
+}
+
 // A file that may not be written, or a directory, is refused to whoever is not root.
 func TestOutputPermissions(t *testing.T) {
 	if os.Geteuid() == 0 {

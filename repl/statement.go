@@ -61,7 +61,7 @@ func (sh *shell) run(ctx context.Context, t session.Text, vertical bool) outcome
 	}
 	if setsOutput(t.SQL) {
 		if name := sh.engine.Option("sluice.output"); name != "" {
-			if _, err := find(sh.screen, name); err != nil {
+			if _, err := sh.find(ctx, name); err != nil {
 				sh.screen.message("[WARN] " + visible(firstUpper(unwritten(name, err).Error())) + "\n")
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,6 +46,15 @@ func (c *Catalog) files() (map[string]string, error) {
 		found[stem(name)] = path
 	}
 	return found, nil
+}
+
+// Files returns the paths of the database files.
+func (c *Catalog) Files() []string {
+	files, err := c.files()
+	if err != nil {
+		return nil // whoever uses the catalog is told
+	}
+	return slices.Collect(maps.Values(files))
 }
 
 func dirError(dir string, err error) error {

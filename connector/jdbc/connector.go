@@ -36,6 +36,15 @@ func (Connector) Table(ctx context.Context, def connector.TableDef, env *connect
 	return s.OpenTable(ctx, def.Options["table-name"], def.Schema)
 }
 
+// Files is the database that a table is in.
+func (Connector) Files(def connector.TableDef) []string {
+	s, err := storeOf(def, nil)
+	if err != nil {
+		return nil // whoever uses the table is told
+	}
+	return []string{s.Path}
+}
+
 // storeOf returns the database that the options of a table name.
 func storeOf(def connector.TableDef, env *connector.Env) (*sqlite.Store, error) {
 	a, err := ParseURL(def.Options["url"])
