@@ -67,6 +67,7 @@ func start(args []string, stdin, stdout, stderr *os.File) int {
 		StateDir: stateDir(),
 		Memory:   connector.NewMemoryOf(memoryBudget),
 		Files:    connector.NewFiles(),
+		Waits:    &connector.Waits{},
 		Out:      screen.Out(),
 		Err:      screen.Err(),
 	}
@@ -82,7 +83,9 @@ func start(args []string, stdin, stdout, stderr *os.File) int {
 	ctx := context.Background()
 	code = initialise(ctx, a, cfg, stderr)
 	if code == 0 {
+		stop := repl.Watch(cfg)
 		code = openFiles(ctx, s, a.catalogs, stderr)
+		stop()
 	}
 	if code == 0 {
 		code = serve(ctx, a, cfg)

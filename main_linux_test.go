@@ -2,12 +2,15 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"database/sql"
 	"fmt"
 	"os"
 	"sync"
 	"testing"
 	"time"
 
+	_ "github.com/mattn/go-sqlite3"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 )
@@ -99,4 +102,25 @@ func TestOwnInitFile(t *testing.T) {
 	code, _ = converse(t, "VALUES (1);\rQUIT;\r", "--no-init", "--history", "")
 	require.Zero(t, code)
 	require.NoFileExists(t, "state/sluice/history")
+}
+
+// A database that another process has locked is waited for, and whoever waits is told, from the opening on.
+func TestLockedDatabase(t *testing.T) {
+	inFolder(t, nil)
+	code, _, errs := runStart(t, "-c", "CREATE CATALOG c WITH ('type' = 'jdbc', 'base-url' = 'jdbc:sqlite:lock.db'); CREATE TABLE c.lock.t (x INT)")
+	require.Zero(t, code, errs)
+	db, err := sql.Open("sqlite3", "lock.db")
+	require.NoError(t, err)
+	defer db.Close()
+	held, err := db.Conn(t.Context())
+	require.NoError(t, err)
+	_, err = held.ExecContext(t.Context(), "BEGIN EXCLUSIVE")
+	require.NoError(t, err)
+	time.AfterFunc(4*time.Second, func() { _, _ = held.ExecContext(context.Background(), "ROLLBACK") })
+	code, out, errs := runStart(t, "lock.db", "--format", "csv", "-c", "SELECT COUNT(*) AS n FROM t")
+	require.Zero(t, code, errs)
+	require.Equal(t, "n\n0\n", out)
+	dir, err := os.Getwd()
+	require.NoError(t, err)
+	require.Equal(t, "[INFO] Waiting for "+dir+"/lock.db, locked by another statement of this process. There is no time limit; Ctrl-C ends the wait.\n1 row in set\n", errs)
 }

@@ -16,6 +16,7 @@ type Env struct {
 	StateDir string // journals; "" keeps none
 	Memory   *Memory
 	Files    *Files
+	Waits    *Waits // for locks, of all statements and jobs; nil keeps no account
 	Out, Err io.Writer
 }
 

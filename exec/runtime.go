@@ -73,7 +73,11 @@ func (r *Runtime) Submit(ctx context.Context, encoded []byte) (*Job, error) {
 	}
 	j := &Job{rt: r, id: g.ID, name: g.Name, graph: g, state: Created, ended: make(chan struct{}), start: r.now(), counters: make([]atomic.Int64, len(g.Vertices))}
 	j.catalogs = &catalog.Instances{Registry: r.Registry, Live: r.Live}
-	j.ctx, j.cancel = context.WithCancelCause(connector.WithJob(context.Background(), connector.JobSettings{ID: g.ID, Seed: g.Seed, Zone: zone}))
+	background := context.Background()
+	if r.Registry != nil && r.Registry.Env != nil {
+		background = connector.WithWaits(background, r.Registry.Env.Waits)
+	}
+	j.ctx, j.cancel = context.WithCancelCause(connector.WithJob(background, connector.JobSettings{ID: g.ID, Seed: g.Seed, Zone: zone}))
 	limits := r.limits
 	if limits.batches == 0 {
 		limits = defaultLimits

@@ -15,6 +15,8 @@ type engine interface {
 	// IntOption is the value of an option whose type is Integer.
 	IntOption(key string) int
 	Progress() (session.Progress, bool)
+	// LockWait is the longest wait for a lock that lasts at the moment.
+	LockWait() (session.LockWait, bool)
 	// UsedBy says what keeps its rows in the database file at a path; "" when nothing does.
 	UsedBy(ctx context.Context, path string) string
 	// Masked returns a statement's text without its secrets.

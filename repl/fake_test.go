@@ -31,6 +31,7 @@ import (
 //	STUCK       until canceled, and then a while
 //	CHATTER n   says n things in the background, from now on
 //	LATER       says something in the background, soon
+//	LOCKED n    waits n milliseconds for a lock, after 2.5 seconds before
 //	COMMIT …    does not hear a cancel, and writes one row; waits for what follows
 //	JOB n       a job in the background, which fails after n milliseconds, or, for 0, goes on until it is stopped
 //	WAITED      waits for these jobs
@@ -43,6 +44,7 @@ type fakeEngine struct {
 	progress *session.Progress
 	started  chan string // gets every statement of WAIT, STUCK and COMMIT once it runs
 	unstick  chan struct{}
+	lock     *session.LockWait
 	err      io.Writer // where LATER says it
 	told     func(session.JobEnd)
 	jobs     []session.RunningJob
@@ -88,6 +90,21 @@ func (f *fakeEngine) statements() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.ran)
+}
+
+func (f *fakeEngine) LockWait() (session.LockWait, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.lock == nil {
+		return session.LockWait{}, false
+	}
+	return *f.lock, true
+}
+
+func (f *fakeEngine) setLock(w *session.LockWait) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lock = w
 }
 
 func (f *fakeEngine) UsedBy(_ context.Context, path string) string {
@@ -204,6 +221,15 @@ func (f *fakeEngine) Execute(ctx context.Context, t session.Text) (*session.Resu
 			<-f.unstick
 		}
 		return nil, nil, &session.Error{Msg: "canceled", Canceled: true}
+	case "LOCKED":
+		began := time.Now().Add(-2500 * time.Millisecond)
+		f.setLock(&session.LockWait{File: "/data/shop.db", Holder: " by process 12 (sqlite3)", Since: began})
+		defer f.setLock(nil)
+		select {
+		case <-ctx.Done():
+			return nil, nil, &session.Error{Msg: "canceled", Canceled: true}
+		case <-time.After(time.Duration(n) * time.Millisecond):
+		}
 	case "COMMIT":
 		f.setProgress(&session.Progress{Read: 5, Written: 5, Committing: true, Waiting: rest})
 		defer f.setProgress(nil)

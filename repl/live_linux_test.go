@@ -27,7 +27,7 @@ func runLive(dir string) int {
 	screen := NewScreen(os.Stdin, os.Stdout, os.Stderr)
 	s, err := session.New(session.Config{
 		Env: &connector.Env{Clock: time.Now, TempDir: dir, StateDir: filepath.Join(dir, "state"), Memory: connector.NewMemory(4 << 30),
-			Files: connector.NewFiles(), Out: screen.Out(), Err: screen.Err()},
+			Files: connector.NewFiles(), Waits: &connector.Waits{}, Out: screen.Out(), Err: screen.Err()},
 		Catalogs:   []catalog.Factory{memory.Factory{}, jdbccatalog.Factory{}},
 		Connectors: []connector.Factory{jdbc.Connector{}, datagen.Connector{}, print.Connector{}},
 	})
@@ -137,7 +137,8 @@ func TestCtrlCInLockWait(t *testing.T) {
 	_, err := db.Exec("BEGIN IMMEDIATE")
 	require.NoError(t, err)
 	s.send("CREATE TABLE o.dst.t AS SELECT x FROM i.src.million;\r")
-	s.expect("waiting for the target")
+	s.expect("waiting for dst.db, locked by process ")
+	s.expect("; Ctrl-C ends it")
 	s.send(ctrlC)
 	s.expect("[INFO] The statement was canceled")
 	s.expect("is locked")

@@ -2,6 +2,7 @@ package repl
 
 import (
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"time"
@@ -15,9 +16,17 @@ const (
 	progressEvery = 200 * time.Millisecond
 )
 
+// waitAfter is how long a lock has been waited for when somebody is told who sees no progress line.
+const waitAfter = 3 * time.Second
+
+// Watch says of what runs until stop is called how far it is, as a statement's run does.
+func Watch(cfg Config) (stop func()) { return newShell(live{cfg.Session}, cfg).watch() }
+
 // watch draws the progress line of the statement at hand until stop, which may be called again. On a terminal
-// or not, it says once what others hold that the statement's job waits for.
+// or not, it says once what others hold that the statement's job waits for; off a terminal, also which lock is
+// waited for, once for each wait.
 func (sh *shell) watch() (stop func()) {
+	var told time.Time // the wait that has been told of
 	quit, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -37,6 +46,9 @@ func (sh *shell) watch() (stop func()) {
 				}
 				if sh.screen.errTTY {
 					sh.screen.progress(sh.progressLine())
+				} else if w, ok := sh.engine.LockWait(); ok && !said && !w.Since.Equal(told) && time.Since(w.Since) >= waitAfter {
+					told = w.Since
+					sh.screen.message(visible(fmt.Sprintf("[INFO] Waiting for %s, locked%s. There is no time limit; Ctrl-C ends the wait.\n", w.File, lockedBy(w))))
 				}
 				t.Reset(progressEvery)
 			}
@@ -59,8 +71,20 @@ func (sh *shell) sayHeld() bool {
 	return true
 }
 
+// lockedBy is the end of "locked": by whom.
+func lockedBy(w session.LockWait) string {
+	if w.Holder == "" {
+		return " by another process"
+	}
+	return w.Holder
+}
+
 func (sh *shell) progressLine() string {
+	lock, locked := sh.engine.LockWait()
 	p, ok := sh.engine.Progress()
+	if locked && !(ok && p.Committing) {
+		return sh.oneLine(fmt.Sprintf("waiting for %s, locked%s, %.1f s; Ctrl-C ends it", filepath.Base(lock.File), lockedBy(lock), time.Since(lock.Since).Seconds()))
+	}
 	if !ok {
 		return ""
 	}
@@ -72,13 +96,18 @@ func (sh *shell) progressLine() string {
 	if p.Committing {
 		line += ", committing"
 	}
-	line += waitingFor(p)
+	return sh.oneLine(line + waitingFor(p))
+}
+
+// oneLine cuts a text to a line of the terminal, so that it can be redrawn.
+func (sh *shell) oneLine(line string) string {
+	line = string(appendVisible(nil, []byte(line), false))
 	most := 78
 	if _, columns := sh.screen.size(); columns > 0 {
 		most = min(most, columns-1)
 	}
 	if text := []byte(line); width(text) > most {
-		line = string(cut(text, most)) // one line of the terminal, so that it can be redrawn
+		line = string(cut(text, most))
 	}
 	return line
 }

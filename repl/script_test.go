@@ -445,3 +445,13 @@ func TestSignalWhileReading(t *testing.T) {
 	require.Equal(t, []string{"WRITE 1"}, e.statements())
 	require.Contains(t, errs, "1 row written")
 }
+
+// Whoever sees no progress line is told of a lock once it has been waited for a while, once for each.
+func TestLockWaitOffTerminal(t *testing.T) {
+	code, out, errs := runIn(t, t.TempDir(), "LOCKED 1; LOCKED 1200; ROWS 1; LOCKED 1000")
+	require.Zero(t, code)
+	require.Equal(t, "+---+\n| n |\n+---+\n| 1 |\n+---+\n", out)
+	says := "[INFO] Waiting for /data/shop.db, locked by process 12 (sqlite3). There is no time limit; Ctrl-C ends the wait.\n"
+	ok := "[INFO] Execute statement succeeded.\n"
+	require.Equal(t, ok+says+ok+"1 row in set\n"+says+ok, errs)
+}

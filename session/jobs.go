@@ -119,6 +119,23 @@ func (s *Session) Progress() (p Progress, ok bool) {
 	}, true
 }
 
+// LockWait is a wait for a lock.
+type LockWait struct {
+	File   string    // the database that is locked
+	Holder string    // who has the lock, such as " by process 12 (sqlite3)"; "" when that is not known
+	Since  time.Time // when the wait began
+}
+
+// LockWait returns the longest wait for a lock that lasts at the moment; ok is false when there is none. It may be
+// called from any goroutine.
+func (s *Session) LockWait() (w LockWait, ok bool) {
+	longest := s.env.Waits.Longest()
+	if longest == nil {
+		return LockWait{}, false
+	}
+	return LockWait{longest.File, longest.Holder(), longest.Since}, true
+}
+
 // showJobs lists the jobs of this process, the latest first.
 func (s *Session) showJobs(*sqlparse.ShowJobs) (*Result, error) {
 	m := newMetadata(jobColumns()...)

@@ -182,7 +182,7 @@ func (s *Session) Execute(ctx context.Context, t Text) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, s.fail(x, err)
 	}
-	res, err := s.run(ctx, x)
+	res, err := s.run(connector.WithWaits(ctx, s.env.Waits), x)
 	s.names.changed()
 	if err != nil {
 		e := s.fail(x, err)

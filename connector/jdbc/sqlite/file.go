@@ -38,6 +38,7 @@ func queue(ctx context.Context, env *connector.Env, path string) (release func()
 	if env == nil || env.Files == nil {
 		return func() {}, nil
 	}
+	defer connector.WaitsOf(ctx).Begin(path, func() string { return " by another statement of this process" })()
 	first, err := env.Files.Lock(ctx, "sqlite:"+canonical(path))
 	if err != nil {
 		return nil, &LockedError{path, " by another statement of this process", context.Cause(ctx)}

@@ -8,9 +8,11 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/sluice-sql/sluice/connector"
 )
 
-// holder says which process holds SQLite's lock on a file, as far as /proc/locks tells: " by process 12".
+// holder says which process holds SQLite's lock on a file, as far as /proc/locks tells: " by process 12 (sqlite3)".
 func holder(path string) string {
 	list, err := os.ReadFile("/proc/locks")
 	if err != nil {
@@ -45,12 +47,21 @@ func holderIn(list string, inodes []uint64, self int) string {
 				continue
 			}
 			if pid != self {
-				return fmt.Sprintf(" by another process (process %d)", pid)
+				return " by " + process(pid)
 			}
 			found = " by another statement of this process"
 		}
 	}
 	return found
+}
+
+// process names a process: "process 812 (sqlite3)".
+func process(pid int) string {
+	text := fmt.Sprintf("process %d", pid)
+	if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil {
+		text += " (" + strings.TrimSpace(string(name)) + ")"
+	}
+	return text
 }
 
 func inode(path string) (uint64, bool) {
@@ -88,10 +99,15 @@ func (e *LockedError) Unwrap() error { return e.Err }
 // this loop is the only wait, so that a cancel ends it at once.
 func retryBusy(ctx context.Context, path string, f func() error) error {
 	pause := time.Millisecond
+	end := func() {}
+	defer func() { end() }()
 	for {
 		err := f()
 		if err == nil || !isBusy(err) {
 			return err
+		}
+		if pause == time.Millisecond {
+			end = connector.WaitsOf(ctx).Begin(path, func() string { return holder(path) })
 		}
 		t := time.NewTimer(pause)
 		select {

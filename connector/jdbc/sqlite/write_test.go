@@ -410,9 +410,11 @@ func TestReaderWait(t *testing.T) {
 // TestHolder reads lines of /proc/locks.
 func TestHolder(t *testing.T) {
 	list := "1: POSIX  ADVISORY  WRITE 812 08:01:1311 1073741824 1073742335\n2: FLOCK  ADVISORY  WRITE 99 08:01:77 0 EOF\n3: POSIX  ADVISORY  READ 5 08:01:42 120 120\n"
-	require.Equal(t, " by another process (process 812)", holderIn(list, []uint64{1311}, 5))
+	require.Equal(t, " by "+process(812), holderIn(list, []uint64{1311}, 5))
 	require.Equal(t, " by another statement of this process", holderIn(list, []uint64{7, 42}, 5))
 	require.Equal(t, "", holderIn(list, []uint64{77}, 5))
+	require.Regexp(t, `^process 1 \(\S.*\)$`, process(1))
+	require.Equal(t, "process 99999999", process(99999999))
 }
 
 // TestTwoWriters: two jobs that write one file take turns and both finish, also into a file that neither
