@@ -93,7 +93,7 @@ func TestCases(t *testing.T) {
 			return readRows(open(t, p), at)
 		}
 		_, err := read()
-		require.EqualError(t, err, "table t, column i, rowid 1: the TEXT value 'x' is not of type INT; set the option 'sqlite.misfit' = 'null' to read such cells as NULL, or 'sqlite.columns.i' = 'STRING' to read the column as text")
+		require.EqualError(t, err, "table t, column i, rowid 1: the TEXT value 'x' is not of type INT; ALTER CATALOG `shop` SET ('sqlite.misfit' = 'null') reads such cells as NULL, ALTER CATALOG `shop` SET ('sqlite.columns.t.i' = 'STRING') reads the column as text")
 		got, err := read("sqlite.misfit", "null")
 		require.NoError(t, err)
 		require.Equal(t, []string{"-|-|1", "-|2024-01-02 03:04:05.123456|two", "-|-|3.0", "-|-|-", "-|-|-", "-|-|-", "7|-|-"}, got)

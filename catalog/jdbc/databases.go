@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/sluice-sql/sluice/catalog"
+	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/connector/jdbc/sqlite"
 )
 
@@ -77,7 +78,9 @@ func (c *Catalog) store(database string) (*sqlite.Store, error) {
 	if !ok {
 		return nil, &fault{fmt.Sprintf("database %s does not exist in catalog %s", database, c.name), catalog.ErrDatabaseNotExist}
 	}
-	return sqlite.NewStore(path, c.properties, c.env), nil
+	s := sqlite.NewStore(path, c.properties, c.env)
+	s.Alter = "ALTER CATALOG " + connector.QuoteName(c.name)
+	return s, nil
 }
 
 // ListDatabases returns the databases' names, sorted.

@@ -60,7 +60,11 @@ func storeOf(def connector.TableDef, env *connector.Env) (*sqlite.Store, error) 
 	if a, err = a.Absolute(); err != nil {
 		return nil, err
 	}
-	return sqlite.NewStore(a.Path, def.Options, env), nil
+	s := sqlite.NewStore(a.Path, def.Options, env)
+	if !def.Identifier.Temporary {
+		s.Alter = "ALTER TABLE " + def.Identifier.String()
+	}
+	return s, nil
 }
 
 // RefuseUsers refuses the options of databases that have users.

@@ -58,7 +58,8 @@ func holderIn(list string, inodes []uint64, self int) string {
 // process names a process: "process 812 (sqlite3)".
 func process(pid int) string {
 	text := fmt.Sprintf("process %d", pid)
-	if name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil {
+	name, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
+	if err == nil {
 		text += " (" + strings.TrimSpace(string(name)) + ")"
 	}
 	return text

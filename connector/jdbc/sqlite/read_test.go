@@ -84,12 +84,15 @@ func TestMisfits(t *testing.T) {
 func TestMisfitMessages(t *testing.T) {
 	path := file(t, "CREATE TABLE r (a TEXT, c INT)", "INSERT INTO r (rowid, a, c) VALUES (41, 'x', 1), (42, 'y', 'bad ''cell''')",
 		"CREATE TABLE w (k TEXT, n INT, c INT, PRIMARY KEY (k, n)) WITHOUT ROWID", "INSERT INTO w VALUES ('a', 1, 1), ('b', 2, x'beef')",
-		"CREATE TABLE b (c BIGINT)", "INSERT INTO b SELECT c FROM r", "CREATE VIEW v AS SELECT c FROM b", "CREATE TABLE u (s TEXT)", "INSERT INTO u VALUES (CAST(x'61e962' AS TEXT))")
+		"CREATE TABLE b (c BIGINT)", "INSERT INTO b SELECT c FROM r", "CREATE VIEW v AS SELECT c FROM b", "CREATE TABLE u (s TEXT)", "INSERT INTO u VALUES (CAST(x'61e962' AS TEXT))",
+		"CREATE TABLE z (at DATETIME)", "INSERT INTO z VALUES ('2024-01-01T10:00:00Z')", "CREATE TABLE n (at DATETIME)", "INSERT INTO n VALUES (1704103200)")
 	for table, want := range map[string]string{
-		"r": "table r, column c, rowid 42: the TEXT value 'bad 'cell'' is not of type INT; set the option 'sqlite.misfit' = 'null' to read such cells as NULL, or 'sqlite.columns.c' = 'STRING' to read the column as text",
+		"r": "table r, column c, rowid 42: the TEXT value 'bad 'cell'' is not of type INT; WITH ('sqlite.misfit' = 'null') reads such cells as NULL, WITH ('sqlite.columns.r.c' = 'STRING') reads the column as text",
 		"w": "table w, column c, key b, 2: the BLOB value x'beef' is not of type INT",
 		"v": "table v, column c, row 2: the TEXT value",
-		"u": "table u, column s, rowid 1: the text with the bytes x'61e962' is not valid UTF-8; set the option 'sqlite.misfit' = 'null'",
+		"u": "table u, column s, rowid 1: the text with the bytes x'61e962' is not valid UTF-8; WITH ('sqlite.misfit' = 'null') reads such cells as NULL",
+		"z": "the TEXT value '2024-01-01T10:00:00Z' is not of type TIMESTAMP(6), whose texts are YYYY-MM-DD[ HH:MM[:SS[.f]]] without a time zone; WITH ('sqlite.misfit' = 'null')",
+		"n": "the INTEGER value 1704103200 is not of type TIMESTAMP(6); WITH ('sqlite.temporal-numbers' = 'unix-seconds') reads numbers as times, and so do 'unix-millis' and 'julian'; WITH ('sqlite.misfit' = 'null')",
 	} {
 		_, _, err := readStore(NewStore(path, nil, nil), table)
 		require.ErrorContains(t, err, want)

@@ -40,16 +40,30 @@ type scanKey struct {
 type MisfitError struct {
 	Table, Column, Key, Value, Held string
 	Type                            types.Type
+	setting                         func(key, value string) string // as one writes it
+	number                          bool                           // the cell is one
 }
 
 // Error names table, column, row and value, and the ways around.
 func (e *MisfitError) Error() string {
 	if strings.HasPrefix(e.Held, "TEXT") && e.Type.IsString() {
-		return fmt.Sprintf("table %s, column %s, %s: the text with the bytes %s is not valid UTF-8; set the option 'sqlite.misfit' = 'null' to read such cells as NULL",
-			e.Table, e.Column, e.Key, e.Value)
+		return fmt.Sprintf("table %s, column %s, %s: the text with the bytes %s is not valid UTF-8; %s reads such cells as NULL",
+			e.Table, e.Column, e.Key, e.Value, e.setting("sqlite.misfit", "null"))
 	}
-	return fmt.Sprintf("table %s, column %s, %s: the %s value %s is not of type %s; set the option 'sqlite.misfit' = 'null' to read such cells as NULL, or 'sqlite.columns.%s' = 'STRING' to read the column as text",
-		e.Table, e.Column, e.Key, e.Held, e.Value, e.Type.AsNullable(), e.Column)
+	texts := ""
+	switch e.Type.Kind {
+	case types.Date:
+		texts = ", whose texts are YYYY-MM-DD"
+	case types.Timestamp:
+		texts = ", whose texts are YYYY-MM-DD[ HH:MM[:SS[.f]]] without a time zone"
+	}
+	ways := fmt.Sprintf("%s reads such cells as NULL, %s reads the column as text",
+		e.setting("sqlite.misfit", "null"), e.setting("sqlite.columns."+e.Table+"."+e.Column, "STRING"))
+	if kind := e.Type.Kind; e.number && (kind == types.Date || kind == types.Timestamp || kind == types.TimestampLTZ) {
+		texts = ""
+		ways = e.setting("sqlite.temporal-numbers", "unix-seconds") + " reads numbers as times, and so do 'unix-millis' and 'julian'; " + ways
+	}
+	return fmt.Sprintf("table %s, column %s, %s: the %s value %s is not of type %s%s; %s", e.Table, e.Column, e.Key, e.Held, e.Value, e.Type.AsNullable(), texts, ways)
 }
 
 // scanner reads the rows of one statement into batches.
@@ -306,7 +320,7 @@ func (s *scanner) kept(at, n int) []byte {
 
 func (s *scanner) misfit(o *C.sl_odd, text []byte) error {
 	col := s.cols[o.col]
-	e := &MisfitError{Table: s.table, Column: col.name, Type: col.t}
+	e := &MisfitError{Table: s.table, Column: col.name, Type: col.t, setting: s.store.setting, number: o._type == 1 || o._type == 2}
 	switch o._type {
 	case 1:
 		e.Held, e.Value = "INTEGER", strconv.FormatInt(int64(o.i), 10)

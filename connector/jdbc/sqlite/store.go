@@ -13,6 +13,9 @@ import (
 type Store struct {
 	Path string
 	Env  *connector.Env
+	// Alter is the statement that changes the options, without its SET: "ALTER CATALOG shop". "" for a table of
+	// which there is none.
+	Alter string
 	// MisfitNull reads a cell that is no value of its column's type as NULL; otherwise it is an error.
 	MisfitNull bool
 	// TemporalNumbers says what numbers in DATE and TIMESTAMP columns are: "unix-seconds", "unix-millis",
@@ -69,6 +72,15 @@ func (s *Store) files() *connector.Files {
 }
 
 func (s *Store) open(mode Mode) (*Conn, error) { return Open(s.files(), s.Path, mode) }
+
+// setting says how an option is given a value.
+func (s *Store) setting(key, value string) string {
+	pair := "'" + strings.ReplaceAll(key, "'", "''") + "' = '" + value + "'"
+	if s.Alter == "" {
+		return "WITH (" + pair + ")"
+	}
+	return s.Alter + " SET (" + pair + ")"
+}
 
 func (s *Store) asText(table, column string) bool {
 	return s.AsText[column] || s.AsText[table+"."+column]
