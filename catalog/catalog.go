@@ -17,6 +17,8 @@ var (
 	ErrDatabaseNotEmpty = errors.New("database is not empty")
 	// ErrTableNotExist: the table or view named is not there.
 	ErrTableNotExist = errors.New("table or view does not exist")
+	// ErrBrokenView is of a view of the store's own that the store itself cannot read.
+	ErrBrokenView = errors.New("view is broken")
 	// ErrTableAlreadyExist: the name of the table to create is taken.
 	ErrTableAlreadyExist = errors.New("table or view already exists")
 )
@@ -158,6 +160,20 @@ type Report struct{ Removed, Kept []string }
 type Sweeper interface {
 	// Sweep removes the staging of jobs that are proved dead and that decide does not keep.
 	Sweep(ctx context.Context, decide func(connector.JobID) Decision) (Report, error)
+}
+
+// ViewDropper is a catalog whose views are the store's own, and can be dropped.
+type ViewDropper interface {
+	// DropView drops a view, also one of which Table says [ErrBrokenView].
+	DropView(ctx context.Context, path ObjectPath) error
+}
+
+// Prober is a catalog that can look at its store when it is created, so that a slip is found out then.
+type Prober interface {
+	// Probe returns the error of a store that can be no catalog. It does not wait for one that is locked.
+	Probe(ctx context.Context) error
+	// Missing says that the store is not there yet, and what makes it; "" when it is there.
+	Missing() string
 }
 
 // FileKeeper is a catalog that keeps its tables in database files.

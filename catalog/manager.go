@@ -216,7 +216,11 @@ func (m *CatalogManager) open(ctx context.Context, d Descriptor) (Descriptor, Ca
 	if err != nil {
 		return d, nil, err
 	}
-	if err := c.Open(ctx); err != nil {
+	err = c.Open(ctx)
+	if p, ok := c.(Prober); ok && err == nil {
+		err = p.Probe(ctx)
+	}
+	if err != nil {
 		return d, nil, errors.Join(err, c.Close())
 	}
 	return d, c, nil
@@ -621,17 +625,20 @@ func (m *CatalogManager) Table(ctx context.Context, id connector.ObjectIdentifie
 	t, err := c.Table(ctx, PathOf(id))
 	if errors.Is(err, ErrTableNotExist) {
 		names, _ := c.ListTables(ctx, id.Database) // only for the hint
-		err := m.noTable(id, names)
-		if e := err.(*Error); e.Hint == "" {
+		e := m.noTable(id, names)
+		if e.Hint == "" {
 			e.Hint = m.elsewhere(ctx, id)
 		}
-		return c, nil, err
+		if p, ok := c.(Prober); ok && e.Hint == "" && len(names) == 0 {
+			e.Hint = p.Missing()
+		}
+		return c, nil, e
 	}
 	return c, t, err
 }
 
 // noTable is the error for a name that is not a table's; names are those that are.
-func (m *CatalogManager) noTable(id connector.ObjectIdentifier, names []string) error {
+func (m *CatalogManager) noTable(id connector.ObjectIdentifier, names []string) *Error {
 	return &Error{Name: id.Object, Part: ObjectPart, Err: ErrTableNotExist, Hint: hint(id.Object, names),
 		Msg: fmt.Sprintf("Table with identifier '%s' does not exist.", id)}
 }

@@ -31,7 +31,18 @@ func (s *Session) createCatalog(ctx context.Context, st *sqlparse.CreateCatalog)
 	case err != nil:
 		return nil, err
 	}
-	return &Result{Kind: OK}, nil
+	return &Result{Kind: OK, Message: s.missingStore(st.Name.Name)}, nil
+}
+
+// missingStore says that the store of a catalog is not there yet; "" when it is.
+func (s *Session) missingStore(name string) string {
+	c, _ := s.catalogs.Live(name)
+	p, ok := c.(catalog.Prober)
+	if !ok || p.Missing() == "" {
+		return ""
+	}
+	text := p.Missing()
+	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
 // catalogStore returns where the definitions of catalogs are kept; nil keeps none.
@@ -114,7 +125,7 @@ func (s *Session) alterCatalog(ctx context.Context, st *sqlparse.AlterCatalog) (
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Kind: OK}, nil
+	return &Result{Kind: OK, Message: s.missingStore(st.Name.Name)}, nil
 }
 
 // describeCatalog gives a catalog's name, type and comment, and with EXTENDED its other options. Only

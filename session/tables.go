@@ -124,7 +124,7 @@ func (s *Session) drop(ctx context.Context, name sqlparse.ObjectName, kind catal
 	otherKind := func(t *catalog.CatalogTable, temporary string) string {
 		switch {
 		case t.Kind == catalog.KindView && t.View == nil:
-			return "it is a view of the store's own, which the store's own tools drop"
+			return "it is a view of the store's own: DROP VIEW drops it"
 		case t.Kind == catalog.KindView:
 			return fmt.Sprintf("it is a view: DROP %sVIEW drops it", temporary)
 		}
@@ -148,6 +148,9 @@ func (s *Session) drop(ctx context.Context, name sqlparse.ObjectName, kind catal
 			Msg: fmt.Sprintf("Temporary %s with identifier '%s' exists. Drop it first before removing the permanent %[1]s.", strings.ToLower(word), id.SQL())}
 	}
 	c, table, err := s.catalogs.Table(ctx, id)
+	if errors.Is(err, catalog.ErrBrokenView) {
+		table, err = &catalog.CatalogTable{Kind: catalog.KindView}, nil
+	}
 	if err != nil {
 		if ifExists && errors.Is(err, catalog.ErrTableNotExist) {
 			return &Result{Kind: OK}, nil
@@ -157,7 +160,13 @@ func (s *Session) drop(ctx context.Context, name sqlparse.ObjectName, kind catal
 	if table.Kind != kind {
 		return absent(word, otherKind(table, ""))
 	}
-	if err := c.DropTable(ctx, catalog.ObjectPath{Database: id.Database, Object: id.Object}, ""); err != nil {
+	path := catalog.PathOf(id)
+	if views, ok := c.(catalog.ViewDropper); ok && kind == catalog.KindView {
+		err = views.DropView(ctx, path)
+	} else {
+		err = c.DropTable(ctx, path, "")
+	}
+	if err != nil {
 		if errors.Is(err, catalog.ErrTableNotExist) && ifExists {
 			return &Result{Kind: OK}, nil
 		}

@@ -117,7 +117,11 @@ func (c *Catalog) Table(ctx context.Context, path catalog.ObjectPath) (*catalog.
 			}
 			return err
 		})
-		if err != nil {
+		var broken *sqlite.BrokenViewError
+		switch {
+		case errors.As(err, &broken):
+			return nil, &fault{broken.Error(), catalog.ErrBrokenView}
+		case err != nil:
 			return nil, err
 		}
 	}
@@ -181,6 +185,18 @@ func (c *Catalog) DropTable(ctx context.Context, path catalog.ObjectPath, identi
 		return &fault{fmt.Sprintf("table %s does not exist in database %s", path.Object, path.Database), catalog.ErrTableNotExist}
 	case errors.Is(err, sqlite.ErrChanged):
 		return fmt.Errorf("table %s was changed by another session; it is not dropped: %w", path.Object, err)
+	}
+	return err
+}
+
+// DropView drops a view of SQLite's own.
+func (c *Catalog) DropView(ctx context.Context, path catalog.ObjectPath) error {
+	s, err := c.store(path.Database)
+	if err == nil {
+		err = s.DropView(ctx, path.Object)
+	}
+	if errors.Is(err, sqlite.ErrNotThere) {
+		return &fault{fmt.Sprintf("view %s does not exist in database %s", path.Object, path.Database), catalog.ErrTableNotExist}
 	}
 	return err
 }

@@ -49,6 +49,26 @@ func (c *Catalog) files() (map[string]string, error) {
 	return found, nil
 }
 
+// Probe makes sure that the file is SQLite's, as far as that can be seen without waiting. The files of a
+// directory are looked at when they are used.
+func (c *Catalog) Probe(context.Context) error {
+	if c.address.Dir {
+		return nil
+	}
+	return sqlite.Probe(c.address.Path)
+}
+
+// Missing says that the file is not there yet.
+func (c *Catalog) Missing() string {
+	if c.address.Dir {
+		return ""
+	}
+	if _, err := os.Stat(c.address.Path); !os.IsNotExist(err) {
+		return ""
+	}
+	return "there is no file " + c.address.Path + " yet; the first CREATE TABLE makes it"
+}
+
 // Files returns the paths of the database files.
 func (c *Catalog) Files() []string {
 	files, err := c.files()

@@ -177,6 +177,12 @@ func (s *Store) alterable(c *Conn, table string) (*TableInfo, error) {
 func stepError(i int, err error) error {
 	var e *Error
 	if errors.As(err, &e) && e.Primary() == codeError {
+		// "error in view v: why" is of one that was broken before; of one that the change breaks it says "after".
+		if what, why, ok := strings.Cut(strings.TrimPrefix(e.Msg, "error in "), ": "); ok && e.Msg != what+": "+why && !strings.Contains(what, " after ") {
+			if view, ok := strings.CutPrefix(what, "view "); ok {
+				return &StepError{i, fmt.Sprintf("SQLite changes no names while a view is broken, and %s is: %s; DROP VIEW drops it", view, why)}
+			}
+		}
 		return &StepError{i, "SQLite refuses it: " + e.Msg}
 	}
 	return err

@@ -85,6 +85,23 @@ func beginImmediate(ctx context.Context, c *Conn) error {
 	return retryBusy(ctx, c.Path, func() error { return c.Exec("BEGIN IMMEDIATE") })
 }
 
+// Probe returns the error of a file that is no SQLite database. One that is locked, cannot be opened, or is not
+// there is left for its first use.
+func Probe(path string) error {
+	if absent(path) {
+		return nil
+	}
+	c, err := Open(path, Read)
+	if err == nil {
+		_, err = c.Int("PRAGMA main.schema_version")
+		err = errors.Join(err, c.Close())
+	}
+	if primary(err) == codeNotADB {
+		return err
+	}
+	return nil
+}
+
 // absent reports whether there is no file at path.
 func absent(path string) bool {
 	_, err := os.Stat(path)

@@ -128,7 +128,7 @@ func (s *Store) DropTable(ctx context.Context, table, identity string) error {
 		case kind == "" || Reserved(table):
 			return ErrNotThere
 		case kind == "view":
-			return fmt.Errorf("%s is a view of SQLite, not a table; drop it with SQLite's own tools", table)
+			return fmt.Errorf("%s is a view of SQLite, not a table", table)
 		}
 		if identity != "" {
 			now, err := c.identity(table)
@@ -140,6 +140,20 @@ func (s *Store) DropTable(ctx context.Context, table, identity string) error {
 			}
 		}
 		return c.Exec("DROP TABLE main." + Quote(table))
+	})
+}
+
+// DropView drops a view, also one that is broken.
+func (s *Store) DropView(ctx context.Context, view string) error {
+	return s.write(ctx, Write, func(c *Conn) error {
+		kind, err := c.Text("SELECT type FROM main.sqlite_schema WHERE name = ?1 AND type = 'view'", view)
+		switch {
+		case err != nil:
+			return err
+		case kind == "" || Reserved(view):
+			return ErrNotThere
+		}
+		return c.Exec("DROP VIEW main." + Quote(view))
 	})
 }
 

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -97,7 +98,7 @@ type ColumnInfo struct {
 	Name      string
 	Declared  string // its declared type, as written
 	Type      types.Type
-	Default   bool // has a default of its own
+	Default   bool // the store gives it a value in a row that comes without one
 	Generated bool // computed by SQLite
 	Key       int  // 1-based place in the primary key, 0 when it has none
 }
@@ -164,7 +165,7 @@ func (s *Store) Describe(c *Conn, name string, sample bool) (*TableInfo, error) 
 	}
 	rows, err = c.Rows(`SELECT name, type, "notnull", dflt_value, pk, hidden FROM pragma_table_xinfo(?1, 'main') ORDER BY cid`, name)
 	if err != nil {
-		return nil, err
+		return nil, t.broken(err)
 	}
 	keys := map[int64]string{}
 	names := map[string]bool{}
@@ -217,7 +218,7 @@ func (s *Store) Describe(c *Conn, name string, sample bool) (*TableInfo, error) 
 	}
 	if sample {
 		if err := sampleTypes(c, t); err != nil {
-			return nil, err
+			return nil, t.broken(err)
 		}
 	}
 	if s.MisfitNull {
@@ -230,16 +231,38 @@ func (s *Store) Describe(c *Conn, name string, sample bool) (*TableInfo, error) 
 	return t, nil
 }
 
+// BrokenViewError says that a view cannot be compiled, mostly since what it reads is gone.
+type BrokenViewError struct{ Path, Name, Reason string }
+
+// Error names the view and what it lacks.
+func (e *BrokenViewError) Error() string {
+	return fmt.Sprintf("database %s: view %s is broken: %s; DROP VIEW drops it", e.Path, e.Name, e.Reason)
+}
+
+// broken makes a *BrokenViewError of what SQLite says of a view's statement.
+func (t *TableInfo) broken(err error) error {
+	var e *Error
+	if t.View && errors.As(err, &e) && e.Primary() == codeError {
+		return &BrokenViewError{e.Path, t.Name, e.Msg}
+	}
+	return err
+}
+
 // finishKey sets the primary key. SQLite lets the key of a rowid table hold NULLs unless told otherwise;
 // such a key is reported only while it has none.
 func (s *Store) finishKey(c *Conn, t *TableInfo, keys map[int64]string, without bool) error {
+	alias, err := aliasOfRowid(c, t, keys, without)
+	if err != nil {
+		return err
+	}
 	var loose []string
 	for i := 1; i <= len(keys); i++ {
 		t.PrimaryKey = append(t.PrimaryKey, keys[int64(i)])
 	}
-	for _, col := range t.Columns {
-		integer := len(keys) == 1 && strings.EqualFold(col.Declared, "INTEGER")
-		if col.Key > 0 && !col.Type.NotNull && !without && !integer {
+	for i, col := range t.Columns {
+		if col.Name == alias {
+			t.Columns[i].Default = true
+		} else if col.Key > 0 && !col.Type.NotNull && !without {
 			loose = append(loose, "t."+Quote(col.Name)+" IS NULL")
 		}
 	}
@@ -262,6 +285,23 @@ func (s *Store) finishKey(c *Conn, t *TableInfo, keys map[int64]string, without 
 		}
 	}
 	return nil
+}
+
+// aliasOfRowid is the column that is another name of the rowid, "" when there is none: SQLite itself gives it a
+// value in a row that comes without one. The key of such a table has no index.
+func aliasOfRowid(c *Conn, t *TableInfo, keys map[int64]string, without bool) (string, error) {
+	if len(keys) != 1 || without || t.Virtual {
+		return "", nil
+	}
+	col, _ := t.column(keys[1])
+	if !strings.EqualFold(col.Declared, "INTEGER") {
+		return "", nil
+	}
+	n, err := c.Int("SELECT count(*) FROM pragma_index_list(?1) WHERE origin = 'pk'", t.Name)
+	if err != nil || n > 0 { // as of INTEGER PRIMARY KEY DESC
+		return "", err
+	}
+	return col.Name, nil
 }
 
 // inferredName reports whether a view's column may have the type only because SQLite names the affinity of
