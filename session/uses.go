@@ -12,7 +12,7 @@ import (
 // UsedBy says what of the session keeps its rows in the file at a path, as "catalog shop" or "table t"; "" when
 // nothing does. The files that SQLite keeps beside a database are its own too. No database is opened.
 func (s *Session) UsedBy(ctx context.Context, path string) string {
-	for _, name := range s.catalogs.ListCatalogs() {
+	for _, name := range s.catalogs.ListCatalogs(ctx) {
 		c, ok := s.catalogs.Live(name)
 		if !ok {
 			continue

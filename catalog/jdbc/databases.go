@@ -55,7 +55,11 @@ func (c *Catalog) Probe(context.Context) error {
 	if c.address.Dir {
 		return nil
 	}
-	return sqlite.Probe(c.address.Path)
+	s, err := c.store(c.DefaultDatabase())
+	if err != nil {
+		return err
+	}
+	return s.Probe()
 }
 
 // Missing says that the file is not there yet.

@@ -87,11 +87,11 @@ func beginImmediate(ctx context.Context, c *Conn) error {
 
 // Probe returns the error of a file that is no SQLite database. One that is locked, cannot be opened, or is not
 // there is left for its first use.
-func Probe(path string) error {
-	if absent(path) {
+func (s *Store) Probe() error {
+	if absent(s.Path) {
 		return nil
 	}
-	c, err := Open(path, Read)
+	c, err := s.open(Read)
 	if err == nil {
 		_, err = c.Int("PRAGMA main.schema_version")
 		err = errors.Join(err, c.Close())
