@@ -266,7 +266,7 @@ func TestDefinition(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"id"}, a.Schema.PrimaryKey)
 	require.Equal(t, []string{"g"}, a.ReadOnly)
-	require.Equal(t, []string{"s"}, a.Defaults)
+	require.Equal(t, []string{"id", "s"}, a.Defaults)
 	back, err := catalog.FromProperties(a.Properties())
 	require.NoError(t, err)
 	require.Equal(t, a.Schema, back.Schema)
