@@ -212,7 +212,9 @@ func openFiles(ctx context.Context, s *session.Session, paths []string, stderr i
 			switch {
 			case errors.Is(err, catalog.ErrCatalogAlreadyExist):
 				complain(stderr, "hint: catalogs are named after their files, and two cannot have one name; in the shell CREATE CATALOG opens a file by any name\n")
-			case extension != ".db" && extension != ".sqlite":
+			case extension == ".csv" || extension == ".json":
+				complain(stderr, "hint: a file is read as a table: CREATE TABLE t WITH ('connector' = 'filesystem', 'path' = %s, 'format' = %s) in the shell lists its columns\n", quote(path), quote(extension[1:]))
+			case extension != ".db" && extension != ".sqlite" && extension != ".sqlite3":
 				complain(stderr, "hint: if it is a script, sluice -f %s runs it\n", path)
 			}
 			return 1

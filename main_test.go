@@ -326,6 +326,10 @@ func TestScriptAsDatabase(t *testing.T) {
 	require.Equal(t, 1, code)
 	require.Equal(t, "sluice: open "+script+": database "+script+": the file is not a SQLite database\n"+
 		"hint: if it is a script, sluice -f "+script+" runs it\n", stderr)
+	rows := filepath.Join(dir, "it's.csv")
+	require.NoError(t, os.WriteFile(rows, []byte("a,b\n1,2\n"), 0o666))
+	_, stderr = run(rows, "-c", "SELECT 1")
+	require.Contains(t, stderr, "\nhint: a file is read as a table: CREATE TABLE t WITH ('connector' = 'filesystem', 'path' = '"+strings.ReplaceAll(rows, "'", "''")+"', 'format' = 'csv') in the shell lists its columns\n")
 	code, stderr = run(empty, "-c", "SELECT 1") // which is how SQLite makes a new database
 	require.Equal(t, 0, code, stderr)
 	code, stderr = run(dir, "-c", "SELECT 1")

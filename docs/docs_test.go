@@ -89,12 +89,18 @@ func TestSQLiteTypes(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", typ, declared, kept)
 	}
+	b.WriteString("\nSQLite has no exact decimals, so DECIMAL is text, which keeps every digit; Sluice reads the declared type and compares\n" +
+		"and sums such columns as numbers. Other programs see text: there `WHERE total > 5`, MAX and ORDER BY go by the letters,\n" +
+		"unless the column is cast, `CAST(total AS REAL)`. For a table that other programs query, let CREATE TABLE AS write\n" +
+		"`CAST(total AS DOUBLE) AS total`, or whole cents as BIGINT.\n")
 	b.WriteString("\nNaN cannot be stored and fails at its row; -0.0 is stored as 0.0, which is equal in SQL.\n\n" +
 		"## Read from existing files\n\n" +
 		"The first match decides, whatever the case. A column whose declared type says nothing (views' columns\n" +
 		"among them) has the type of its first 1,000 values. A value that does not fit is an error with table,\n" +
-		"column, row and value; `'sqlite.misfit' = 'null'` makes it NULL, and `'sqlite.columns.<column>' = 'STRING'`\n" +
-		"reads the column as text.\n\n| declared | read as |\n|---|---|\n")
+		"column, row and value. `ALTER CATALOG c SET ('sqlite.misfit' = 'null')` makes it NULL,\n" +
+		"`ALTER CATALOG c SET ('sqlite.columns.<table>.<column>' = 'STRING')` reads the column as text (without `<table>.`, every\n" +
+		"column of the name), and `'sqlite.temporal-numbers'` says what numbers in columns of times are. Text of DATETIME and\n" +
+		"TIMESTAMP columns is `YYYY-MM-DD[ HH:MM[:SS[.f]]]`, also with T; with a time zone, such as Z, it is a misfit.\n\n| declared | read as |\n|---|---|\n")
 	for _, declared := range []string{"INTEGER", "INT", "BIGINT", "MEDIUMINT", "UNSIGNED BIG INT", "NVARCHAR(160)", "CHARACTER VARYING", "CLOB",
 		"TEXT", "BLOB", "NUMERIC(10,2)", "DECIMAL(12,2)", "NUMERIC", "REAL", "FLOAT", "DOUBLE PRECISION", "DATE", "DATETIME",
 		"TIMESTAMP", "TIMESTAMP(3)", "TIME", "BOOL", "BOOLEAN", "MONEY", ""} {

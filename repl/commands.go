@@ -112,7 +112,25 @@ func (sh *shell) command(ctx context.Context, name string, t sqlparse.StatementT
 		return sh.say(commandsText())
 	}
 	t.Text, t.Command = sql, false
-	return sh.execute(ctx, name, t)
+	out := sh.execute(ctx, name, t)
+	if out == done {
+		sh.sayNow(word)
+	}
+	return out
+}
+
+// sayNow says what a short form that goes back and forth has left on.
+func (sh *shell) sayNow(word string) {
+	switch word {
+	case `\x`:
+		sh.screen.message("[INFO] Rows are printed as " + sh.engine.Option("sluice.format") + ".\n")
+	case `\timing`:
+		now := "on"
+		if sh.engine.Option("sluice.timing") == "false" {
+			now = "off"
+		}
+		sh.screen.message("[INFO] Timing is " + now + ".\n")
+	}
 }
 
 // unknownCommand is the error of a short form that is not in the table.
@@ -150,6 +168,9 @@ func elsewhere() map[string]string {
 		`\H`:         mode,
 		`\copy`:      `\o FILE and \f csv write rows to a file`,
 		`\connect`:   `\c does it here`,
+		`\!`:         "commands of the system are run by its own shell, not by this one",
+		`\e`:         "a statement is edited at the prompt; the up arrow brings the last one back",
+		`\s`:         "the up arrow and Ctrl-R find earlier statements",
 		`\r`:         "Ctrl-C drops the statement that was begun",
 		`\g`:         "; ends a statement",
 		`\G`:         `\G stands at the end of a statement`,

@@ -61,6 +61,8 @@ type spool struct {
 	text   []byte
 	file   *os.File // what came before text; nil while it is little
 	failed error    // of the file: the rest goes to the screen
+	// grid says that the lines are those of a table, which folded ones make unreadable.
+	grid bool
 }
 
 // spoolSize is how much of a result is kept in memory. A screen holds less.
@@ -143,7 +145,7 @@ func (d *spool) commit(ctx context.Context) error {
 	if d.failed != nil {
 		return d.sh.screen.Flush()
 	}
-	if d.file == nil && d.sh.screen.fits(d.text) {
+	if d.file == nil && d.sh.screen.fits(d.text, d.grid) {
 		return d.print()
 	}
 	if err := d.toFile(); err != nil {
@@ -163,8 +165,9 @@ func (d *spool) commit(ctx context.Context) error {
 	return nil
 }
 
-// fits reports whether text fits the terminal with a line behind it and the prompt.
-func (s *Screen) fits(text []byte) bool {
+// fits reports whether text fits the terminal with a line behind it and the prompt; of a grid no line may be
+// folded.
+func (s *Screen) fits(text []byte, grid bool) bool {
 	rows, columns := s.size()
 	if rows == 0 || columns == 0 {
 		return true // not a window: nobody could page
@@ -178,7 +181,11 @@ func (s *Screen) fits(text []byte) bool {
 				break
 			}
 		}
-		left -= max(1, (width(line)+columns-1)/columns)
+		wide := width(line)
+		if grid && wide > columns {
+			return false
+		}
+		left -= max(1, (wide+columns-1)/columns)
 		text = rest
 	}
 	return left >= 0

@@ -104,14 +104,24 @@ func TestPager(t *testing.T) {
 // The size is that of the terminal when the result is there, folded lines counted.
 func TestPagerFits(t *testing.T) {
 	s := startPaging(t, "tail -n 1; echo PAGED")
+	format := ""
 	for _, c := range []struct {
 		rows, columns uint16
-		sql           string
+		format, sql   string
 		paged         bool
 	}{
-		{40, 100, "ROWS 34", false}, {40, 100, "ROWS 35", true}, {80, 100, "ROWS 35", false}, {10, 100, "ROWS 4", false},
-		{10, 100, "ROWS 5", true}, {10, 8, "ROWS 1", false}, {10, 3, "ROWS 1", true}, {0, 0, "ROWS 100", false},
+		{40, 100, "csv", "ROWS 37", false}, {40, 100, "csv", "ROWS 38", true}, {80, 100, "csv", "ROWS 38", false},
+		{104, 2, "csv", "ROWS 100", false}, {103, 2, "csv", "ROWS 100", true}, {0, 0, "csv", "ROWS 100", false},
+		// A table is paged when it is too wide, too.
+		{40, 100, "tableau", "ROWS 34", false}, {40, 100, "tableau", "ROWS 35", true}, {80, 100, "tableau", "ROWS 35", false},
+		{40, 5, "tableau", "ROWS 1", false}, {40, 4, "tableau", "ROWS 1", true}, {0, 0, "tableau", "ROWS 100", false},
 	} {
+		if c.format != format {
+			format = c.format
+			s.send("SET 'sluice.format' = '" + format + "';\r")
+			s.expect("succeeded.")
+			s.expect("SQL> ")
+		}
 		require.NoError(t, unix.IoctlSetWinsize(int(s.master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: c.rows, Col: c.columns}))
 		s.mu.Lock()
 		s.all.Reset()

@@ -117,6 +117,9 @@ func (sh *shell) print(ctx context.Context, res *session.Result, rows rows, vert
 	if vertical {
 		format = "vertical"
 	}
+	if s, ok := d.(*spool); ok {
+		s.grid = format == "tableau" || format == "box" || format == ""
+	}
 	p := newPrinter(format, l)
 	n, ended, err := pull(ctx, rows, res, p, d, most)
 	took := sh.took(rows.Time())

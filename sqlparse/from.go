@@ -1,5 +1,7 @@
 package sqlparse
 
+import "strings"
+
 // Alias is [AS] name [(columns)].
 type Alias struct {
 	Pos
@@ -184,6 +186,9 @@ func (p *parser) tablePrimary() TableExpr {
 	}
 	if lateral {
 		p.unexpected(`a query in parentheses, or a table function, behind LATERAL`)
+	}
+	if hint := p.fileHint(); hint != "" {
+		p.failAt(p.tok.span(), "found "+p.found(p.tok)+", expected a table name or a query in parentheses", hint)
 	}
 	t := &Table{Name: p.objectName("a table name or a query in parentheses", 3)}
 	t.Hints = p.hints()
@@ -409,4 +414,19 @@ func (j *Join) children(visit func(Node)) {
 	visit(j.Left)
 	visit(j.Right)
 	visitExprs(visit, j.On)
+}
+
+// fileHint says how the file is read that stands where a table's name is expected; "" when none does.
+func (p *parser) fileHint() string {
+	if p.err != nil || p.tok.kind != tokString || p.lex.src[p.tok.start] != '\'' {
+		return ""
+	}
+	literal := p.lex.src[p.tok.start:p.tok.end]
+	name := strings.ToLower(strings.Trim(literal, "'"))
+	for _, format := range []string{"csv", "json"} {
+		if strings.HasSuffix(name, "."+format) {
+			return "a file is read as a table: CREATE TABLE t WITH ('connector' = 'filesystem', 'path' = " + literal + ", 'format' = '" + format + "') lists its columns"
+		}
+	}
+	return ""
 }
