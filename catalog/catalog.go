@@ -40,7 +40,15 @@ const (
 	CreateTable              Purpose = "CREATE_TABLE"
 	CreateTableAs            Purpose = "CREATE_TABLE_AS"
 	CreateTableAsIfNotExists Purpose = "CREATE_TABLE_AS_IF_NOT_EXISTS"
+	ReplaceTableAs           Purpose = "REPLACE_TABLE_AS"
+	CreateOrReplaceTableAs   Purpose = "CREATE_OR_REPLACE_TABLE_AS"
 )
+
+// Replaces reports whether a table that has the name gives way to the new one.
+func (p Purpose) Replaces() bool { return p == ReplaceTableAs || p == CreateOrReplaceTableAs }
+
+// ErrTableChanged: the table to replace is, at the commit, no longer the one that Begin found.
+var ErrTableChanged = errors.New("table was changed by another session")
 
 // Clause is a part of CREATE TABLE that a catalog may or may not be able to store.
 type Clause uint16
@@ -131,10 +139,13 @@ type Catalog interface {
 	RenameTable(ctx context.Context, path ObjectPath, newName string) error
 
 	// Check has no side effect. It returns ErrTableAlreadyExist when the name is taken and *ColumnError
-	// for a column that cannot be stored.
+	// for a column that cannot be stored. For ReplaceTableAs a table has to be there, else it is
+	// ErrTableNotExist; for this and CreateOrReplaceTableAs what would be lost with the old table (views and foreign keys on it,
+	// indexes, triggers, grants, comments) is an error that names it.
 	Check(ctx context.Context, path ObjectPath, table *CatalogTable, purpose Purpose) (*Check, error)
-	// Stage returns the staged table of a CREATE TABLE AS; nothing happens before its Begin. readsSame
-	// says that the job also reads a table of the same store.
+	// Stage returns the staged table of a CREATE TABLE AS or of one that replaces; nothing happens before its
+	// Begin. readsSame says that the job also reads a table of the same store. One that replaces leaves the old
+	// table as it is up to its Commit, which is NotDone with ErrTableChanged when that is not the one of Begin.
 	Stage(ctx context.Context, path ObjectPath, table *CatalogTable, purpose Purpose, readsSame bool) (StagedTable, error)
 	// Stores says which clauses of CREATE TABLE the catalog keeps.
 	Stores() Clause
@@ -160,6 +171,13 @@ type Report struct{ Removed, Kept []string }
 type Sweeper interface {
 	// Sweep removes the staging of jobs that are proved dead and that decide does not keep.
 	Sweep(ctx context.Context, decide func(connector.JobID) Decision) (Report, error)
+}
+
+// Resolver is a catalog whose store can be asked what became of a commit.
+type Resolver interface {
+	// Outcome asks the store by what an Evident transaction of this catalog has noted. It waits while the
+	// transaction is still open there, within ctx. Unknown with an error says why it cannot be told.
+	Outcome(ctx context.Context, evidence string) (connector.Outcome, error)
 }
 
 // ViewDropper is a catalog whose views are the store's own, and can be dropped.

@@ -70,6 +70,9 @@ type Insert struct {
 	Columns []int
 	// ReadsSame says that the same job also reads a table of the store named by Transaction.Key.
 	ReadsSame bool
+	// Overwrite says that the rows written take the place of all that the table has, in the same atomic step
+	// (INSERT OVERWRITE); only where the table is an Overwriter.
+	Overwrite bool
 }
 
 // Factory opens the tables of one connector.

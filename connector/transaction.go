@@ -49,3 +49,11 @@ type Writer interface {
 	Write(ctx context.Context, next func() (*column.Batch, error)) error
 	Close() error
 }
+
+// Evident is a Transaction of a store at a distance, whose Commit may go without an answer. What it notes before
+// is evidence by which the outcome can be asked for later, by another process if need be, see catalog.Resolver.
+type Evident interface {
+	// NoteEvidence is called before Begin. Commit calls note once, with a text without secrets, before the store
+	// can have committed; when that fails the outcome is NotDone.
+	NoteEvidence(note func(evidence string) error)
+}
