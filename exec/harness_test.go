@@ -40,6 +40,7 @@ type world struct {
 	onAbort         func() error
 	onWrite         func(row int64) error
 
+	evidence string       // of the commits; "" when they need none
 	oneSplit bool         // tables can serve but one reader
 	discard  bool         // writers keep nothing
 	open     atomic.Int64 // readers, tables, sources, catalogs and writers that are not closed
@@ -230,7 +231,11 @@ func (c *testCatalog) Close() error               { c.w.open.Add(-1); return nil
 func (c *testCatalog) Factory() connector.Factory { return &testConnector{c.w} }
 
 func (c *testCatalog) Stage(_ context.Context, path catalog.ObjectPath, t *catalog.CatalogTable, _ catalog.Purpose, _ bool) (catalog.StagedTable, error) {
-	return &transaction{w: c.w, name: path.Object, schema: t.Schema}, nil
+	tx := &transaction{w: c.w, name: path.Object, schema: t.Schema}
+	if c.w.evidence != "" {
+		return &evidentTransaction{transaction: tx}, nil
+	}
+	return tx, nil
 }
 
 func (c *testCatalog) CreateTable(_ context.Context, path catalog.ObjectPath, t *catalog.CatalogTable) (bool, string, error) {
@@ -378,6 +383,24 @@ func (r *reader) Read(ctx context.Context, b *column.Batch) (connector.Status, e
 	}
 	b.N = src.N
 	return connector.More, nil
+}
+
+// evidentTransaction is a transaction that notes evidence before its commit.
+type evidentTransaction struct {
+	*transaction
+	note func(string) error
+}
+
+func (x *evidentTransaction) NoteEvidence(note func(string) error) {
+	x.w.event("evident")
+	x.note = note
+}
+
+func (x *evidentTransaction) Commit(ctx context.Context) (connector.Outcome, error) {
+	if err := x.note(x.w.evidence); err != nil {
+		return connector.NotDone, err
+	}
+	return x.transaction.Commit(ctx)
 }
 
 // transaction writes a table of the world.

@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/exec/store"
 	"github.com/sluice-sql/sluice/hooks"
+	"github.com/sluice-sql/sluice/internal/failpoint"
 	"github.com/sluice-sql/sluice/job"
 )
 
@@ -80,6 +81,9 @@ type Job struct {
 	catalogs  *catalog.Instances
 	hooks     []hooks.JobStatusHook
 	log       *store.Log // nil: no journal
+	evident   bool       // it has evidence of a commit
+	doubtful  int        // the hook that is IN_DOUBT
+	asks      string     // the catalog to be asked about it, once the job has ended; "" for none
 	stream    *stream    // nil in batch mode
 	pipelines []*pipeline
 	functions []*memory   // of the texts that functions make
@@ -308,6 +312,7 @@ func (j *Job) create() (entered []hooks.JobStatusHook, err error) {
 				return err
 			}
 			entered = append(entered, h)
+			j.keepEvidence(i)
 			if err := h.OnCreated(j.ctx, j.id); err != nil {
 				e := *toError(err, "")
 				e.Table = j.graph.Hooks[i].Table.String()
@@ -318,6 +323,20 @@ func (j *Job) create() (entered []hooks.JobStatusHook, err error) {
 	})
 	j.setWaiting("", false)
 	return entered, err
+}
+
+// keepEvidence lets a transaction whose commit may go without an answer write down before it by what it can be
+// asked for. Where there is no journal there is nothing to write it into, and the commit does without.
+func (j *Job) keepEvidence(i int) {
+	if tx, ok := j.hooks[i].Transaction().(connector.Evident); ok {
+		tx.NoteEvidence(func(evidence string) error {
+			if j.log == nil {
+				return nil
+			}
+			j.evident = true
+			return j.log.Append(store.Record{Type: store.Evidence, Target: i, Evidence: evidence})
+		})
+	}
 }
 
 // work runs the tasks to their end and closes what they read.
@@ -397,6 +416,13 @@ func (j *Job) seal() error {
 func (j *Job) finish(created []hooks.JobStatusHook) {
 	ctx := context.Background()
 	j.note(store.Record{Type: store.Sealed, Rows: j.rows})
+	if err := failpoint.Hit("journal.decision"); err != nil {
+		j.mu.Lock()
+		j.cause, j.state = err, Failing
+		j.mu.Unlock()
+		j.conclude(j.abort(created, nil), nil)
+		return
+	}
 	if len(j.hooks) > 0 {
 		j.setWaiting("the store and its readers", false)
 	}
@@ -406,8 +432,11 @@ func (j *Job) finish(created []hooks.JobStatusHook) {
 			outcome, err = h.OnFinished(ctx)
 			return err
 		})
+		if outcome == connector.Unknown && failpoint.Mutant("cleanup-on-unknown") {
+			outcome = connector.NotDone
+		}
 		if outcome == connector.Done {
-			j.note(store.Record{Type: store.Published})
+			j.note(store.Record{Type: store.Published, Target: i})
 			continue
 		}
 		if err == nil {
@@ -427,6 +456,7 @@ func (j *Job) finish(created []hooks.JobStatusHook) {
 		}
 		e.Msg = "it is not known whether the rows were committed: " + e.Msg
 		e.Hint = "look at the table before running the statement again"
+		j.doubtful = i
 		j.conclude(InDoubt, &e)
 		return
 	}
@@ -508,9 +538,13 @@ func (j *Job) conclude(state State, e *Error) {
 		j.forget()
 	}
 	j.note(store.Record{Type: store.Done, State: string(state)})
+	j.warn("journal", failpoint.Hit("journal.done"))
 	if j.log != nil {
 		// What a finished, failed or canceled job left behind is told from the store, not from here.
 		j.warn("journal", j.log.Close(state != InDoubt))
+		if state == InDoubt && j.evident {
+			j.asks = j.graph.Hooks[j.doubtful].Catalog.Name
+		}
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -10,17 +10,23 @@ import (
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/exec/store"
+	"github.com/sluice-sql/sluice/internal/failpoint"
 )
 
 // recoveryLimit is how long the end of the process waits for recoveries that still run.
 const recoveryLimit = 2 * time.Second
 
-// Recover removes what jobs that died have left in a catalog, if it keeps staging at all. It does so in the
-// background: who reads never waits for it, a job that writes to the catalog does. It is for
-// CatalogManager.OnOpen.
+// Recover asks a catalog that is a Resolver what became of commits that journals are in doubt of, and then removes
+// what jobs that died have left in it, if it keeps staging at all. It does so in the background: who reads never
+// waits for it, a job that writes to the catalog does. It is for CatalogManager.OnOpen.
+//
+// What it removes is decided by the catalog, from what is beside the data; a journal can only keep things, so that
+// it makes no difference which session, with which state directory, comes first. It can be ended anywhere and
+// begun again: an answer is told, then written down, and what is not written down is asked again.
 func (r *Runtime) Recover(_ context.Context, name string, c catalog.Catalog) {
-	sweeper, ok := c.(catalog.Sweeper)
-	if !ok {
+	sweeper, sweeps := c.(catalog.Sweeper)
+	resolver, resolves := c.(catalog.Resolver)
+	if !sweeps && !resolves {
 		return
 	}
 	r.init()
@@ -32,6 +38,9 @@ func (r *Runtime) Recover(_ context.Context, name string, c catalog.Catalog) {
 	done := make(chan struct{})
 	before := r.sweeps[name]
 	r.sweeps[name] = done
+	if resolves {
+		r.resolvers[name] = c
+	}
 	r.wg.Add(1)
 	r.mu.Unlock()
 	go func() {
@@ -45,6 +54,15 @@ func (r *Runtime) Recover(_ context.Context, name string, c catalog.Catalog) {
 			}
 		}
 		err := (&Job{rt: r}).guard("the clean-up of catalog "+name, func() error {
+			if err := failpoint.Hit("recover.scan"); err != nil {
+				return err
+			}
+			if resolves {
+				r.resolve(c, resolver)
+			}
+			if !sweeps {
+				return nil
+			}
 			_, err := sweeper.Sweep(r.ctx, r.decide)
 			return err
 		})
@@ -98,14 +116,14 @@ func (r *Runtime) decide(id connector.JobID) catalog.Decision {
 			return catalog.Keep
 		}
 	}
+	if err := failpoint.Hit("recover.decide"); err != nil {
+		return catalog.Keep
+	}
 	if r.Store == nil {
 		return catalog.Remove
 	}
 	records, err := r.Store.Read(id)
-	if err != nil {
-		return catalog.Keep
-	}
-	if n := len(records); n > 0 && records[n-1].Type == store.Done && records[n-1].State == string(InDoubt) {
+	if err != nil || store.InDoubt(records) {
 		return catalog.Keep
 	}
 	return catalog.Remove

@@ -15,6 +15,7 @@ import (
 	"github.com/sluice-sql/sluice/exec/store"
 	"github.com/sluice-sql/sluice/expr"
 	"github.com/sluice-sql/sluice/hooks"
+	"github.com/sluice-sql/sluice/internal/failpoint"
 	"github.com/sluice-sql/sluice/job"
 )
 
@@ -35,10 +36,11 @@ type Runtime struct {
 	limits laneLimits // of edges; zero: the usual
 	poison bool       // fill what nobody may read any more with rubbish; tests do
 
-	mu     sync.Mutex
-	jobs   []entry
-	sweeps map[string]chan struct{} // running recoveries by catalog
-	closed bool
+	mu        sync.Mutex
+	jobs      []entry
+	sweeps    map[string]chan struct{}   // running recoveries by catalog
+	resolvers map[string]catalog.Catalog // the Resolvers among the session's catalogs
+	closed    bool
 
 	once   sync.Once
 	ctx    context.Context // of recoveries; ends with Close
@@ -56,6 +58,7 @@ func (r *Runtime) init() {
 	r.once.Do(func() {
 		r.ctx, r.cancel = context.WithCancel(context.Background())
 		r.sweeps = map[string]chan struct{}{}
+		r.resolvers = map[string]catalog.Catalog{}
 	})
 }
 
@@ -94,6 +97,11 @@ func (r *Runtime) Submit(ctx context.Context, encoded []byte) (*Job, error) {
 	}
 	if err := j.guard("the job graph", b.build); err != nil {
 		return nil, err
+	}
+	if len(g.Hooks) > 0 {
+		if err := failpoint.Hit("plan.done"); err != nil {
+			return nil, err
+		}
 	}
 	if err := open(ctx); err != nil {
 		return nil, errors.Join(err, j.discard())
@@ -215,6 +223,9 @@ func (r *Runtime) retire(j *Job) {
 			r.jobs[i] = entry{info: info}
 		}
 	}
+	if j.asks != "" {
+		r.askAgain(j.id, j.asks)
+	}
 }
 
 // Close cancels the jobs that still run, waits for their hooks and for recoveries, and returns.
@@ -248,8 +259,11 @@ func (r *Runtime) now() time.Time {
 }
 
 // warn tells the user of something that changes no outcome.
-func (r *Runtime) warn(text string) {
+func (r *Runtime) warn(text string) { r.say("[WARNING] " + text) }
+
+// say tells the user of something that no statement waits for.
+func (r *Runtime) say(text string) {
 	if r.Registry != nil && r.Registry.Env != nil && r.Registry.Env.Err != nil {
-		_, _ = io.WriteString(r.Registry.Env.Err, "[WARNING] "+text+"\n") // nobody is left to tell
+		_, _ = io.WriteString(r.Registry.Env.Err, text+"\n") // nobody is left to tell
 	}
 }

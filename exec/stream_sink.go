@@ -27,6 +27,8 @@ type streamSink struct {
 	limit  int64 // bytes at which the checkpoint is brought forward
 	seen   int64 // rows
 	memory *memory
+	// evidence is by what the commit of the last transaction can be asked for; "" when it is not.
+	evidence string
 }
 
 // epochBuffer keeps the rows between two checkpoints.
@@ -252,6 +254,10 @@ func (s *streamSink) attempt(ctx context.Context, wait time.Duration) (busy *con
 	if p, ok := tx.(connector.Patient); ok {
 		p.WaitAtMost(wait)
 	}
+	s.evidence = ""
+	if t, ok := tx.(connector.Evident); ok {
+		t.NoteEvidence(func(evidence string) error { s.evidence = evidence; return nil })
+	}
 	id := s.stream.nextTransaction()
 	rows, err := s.write(ctx, tx, id)
 	outcome := connector.NotDone
@@ -341,8 +347,11 @@ func (st *stream) noteDoubt(s *streamSink, tx connector.Transaction, id connecto
 	}
 	log, err := j.rt.Store.Begin(id, store.Record{Type: store.Begin, Name: j.name,
 		Targets: []store.Target{{Table: s.spec.Table, Store: connector.ScrubURL(tx.Key())}}})
-	if err == nil {
-		err = errors.Join(log.Append(store.Record{Type: store.Done, State: string(InDoubt)}), log.Close(false))
+	if err == nil && s.evidence != "" {
+		err = log.Append(store.Record{Type: store.Evidence, Evidence: s.evidence})
+	}
+	if log != nil {
+		err = errors.Join(err, log.Append(store.Record{Type: store.Done, State: string(InDoubt)}), log.Close(false))
 	}
 	j.warn("journal", err)
 }

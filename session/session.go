@@ -71,7 +71,8 @@ func New(cfg Config) (*Session, error) {
 	s.catalogs = m
 	s.runtime = &exec.Runtime{Registry: s.registry, Live: m.Live, Ended: s.ended}
 	m.OnOpen = func(ctx context.Context, name string, c catalog.Catalog) {
-		if _, ok := c.(catalog.Sweeper); ok {
+		_, sweeps := c.(catalog.Sweeper)
+		if _, resolves := c.(catalog.Resolver); sweeps || resolves {
 			s.openJournal()
 			s.runtime.Recover(ctx, name, c)
 		}

@@ -85,6 +85,13 @@ func (c *Catalog) stageForeign(ctx context.Context, path catalog.ObjectPath, tab
 	return &foreign{Transaction: tx, catalog: c, path: path, table: table}, nil
 }
 
+// NoteEvidence passes on to the connector's transaction.
+func (t *foreign) NoteEvidence(note func(evidence string) error) {
+	if tx, ok := t.Transaction.(connector.Evident); ok {
+		tx.NoteEvidence(note)
+	}
+}
+
 // Begin reserves the name and begins the connector's transaction.
 func (t *foreign) Begin(ctx context.Context, job connector.JobID) error {
 	t.mu.Lock()

@@ -25,7 +25,8 @@ const (
 	Begin     Type = 1 // before the first side effect
 	Sealed    Type = 2 // all rows are with the store, nothing is visible
 	Published Type = 3 // a commit succeeded
-	Done      Type = 4 // the job ended
+	Done      Type = 4 // the job ended, or what became of its commit was found out later
+	Evidence  Type = 5 // before a commit that may go without an answer
 )
 
 // Target is a table that a job writes.
@@ -41,6 +42,9 @@ type Record struct {
 	Targets []Target `json:"targets,omitempty"` // Begin
 	Rows    int64    `json:"rows,omitempty"`    // Sealed
 	State   string   `json:"state,omitempty"`   // Done: the final state
+	// Target, of Evidence and Published, is the position in Begin's Targets.
+	Target   int    `json:"target,omitempty"`
+	Evidence string `json:"evidence,omitempty"` // Evidence: by which the store can be asked for the outcome
 }
 
 // fileSize is reserved for each journal.
@@ -58,7 +62,8 @@ var ErrUnknown = errors.New("the journal was written by a later version")
 type Store struct{ dir string }
 
 // Open returns the store under a state directory, which is made if need be. Journals of jobs that are
-// done or whose process has died are removed, but for those in doubt.
+// done or whose process has died are removed, but for those in doubt: jobs that ended so, and jobs that died
+// after Evidence and may have committed.
 func Open(stateDir string) (*Store, error) {
 	s := &Store{filepath.Join(stateDir, "jobs")}
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
@@ -87,7 +92,7 @@ func (s *Store) prune() {
 			continue
 		}
 		records, err := s.Read(id)
-		if n := len(records); err != nil || n == 0 || records[n-1].State == "IN_DOUBT" {
+		if err != nil || len(records) == 0 || InDoubt(records) {
 			continue
 		}
 		removeUnlocked(s.path(id))
@@ -144,7 +149,7 @@ func (s *Store) Begin(id connector.JobID, r Record) (_ *Log, err error) {
 	defer func() {
 		if err != nil {
 			_ = f.Close() // the first error is the one to tell
-			_ = os.Remove(path + ".new")
+			_ = os.Remove(path + unfinished)
 		}
 	}()
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
@@ -221,12 +226,12 @@ func (s *Store) Read(id connector.JobID) ([]Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parse(data)
+	records, _, err := parse(data)
+	return records, err
 }
 
-// parse reads records up to the first that is not whole.
-func parse(data []byte) ([]Record, error) {
-	var records []Record
+// parse reads records up to the first that is not whole, and returns where that is.
+func parse(data []byte) (records []Record, end int64, err error) {
 	for len(data) >= 9 {
 		n := int(binary.LittleEndian.Uint32(data))
 		if n < 2 || n > len(data)-9 { // a payload is at least {}
@@ -237,14 +242,15 @@ func parse(data []byte) ([]Record, error) {
 			break
 		}
 		r := Record{Type: Type(body[4])}
-		if r.Type < Begin || r.Type > Done {
-			return records, ErrUnknown
+		if r.Type < Begin || r.Type > Evidence {
+			return records, end, ErrUnknown
 		}
 		if err := json.Unmarshal(body[5:], &r); err != nil {
-			return records, fmt.Errorf("journal: %w", err)
+			return records, end, fmt.Errorf("journal: %w", err)
 		}
 		records = append(records, r)
 		data = data[9+n:]
+		end += int64(9 + n)
 	}
-	return records, nil
+	return records, end, nil
 }

@@ -118,17 +118,18 @@ func TestTornTail(t *testing.T) {
 	require.NoError(t, err)
 	r := rand.New(rand.NewPCG(1, 1))
 	for at := first; at < end; at++ {
-		got, err := parse(data[:at])
+		got, end, err := parse(data[:at])
 		require.NoError(t, err)
 		require.Len(t, got, 1)
+		require.Equal(t, first, end)
 		torn := append([]byte(nil), data...)
 		torn[at] ^= byte(1 + r.IntN(255))
-		got, err = parse(torn)
+		got, _, err = parse(torn)
 		require.NoError(t, err)
 		require.Len(t, got, 1)
 		require.Equal(t, "x", got[0].Name)
 	}
-	got, err := parse(data[:0])
+	got, _, err := parse(data[:0])
 	require.NoError(t, err)
 	require.Empty(t, got)
 }
@@ -143,4 +144,51 @@ func TestLaterVersion(t *testing.T) {
 	require.NoError(t, l.Close(false))
 	_, err = s.Read(id)
 	require.ErrorIs(t, err, ErrUnknown)
+}
+
+// A job that died between its evidence and the answer is in doubt, and its journal stays; so it does when it is
+// taken up again, but for what is added. One that a process holds is not given to another.
+func TestResume(t *testing.T) {
+	s, dir := open(t)
+	id := connector.NewJobID()
+	target := Target{Table: connector.ObjectIdentifier{Object: "t"}, Store: "x"}
+	l, err := s.Begin(id, Record{Name: "j", Targets: []Target{target}})
+	require.NoError(t, err)
+	require.NoError(t, l.Append(Record{Type: Evidence, Evidence: "e"}))
+	held, _, err := s.Resume(id)
+	require.NoError(t, err)
+	require.Nil(t, held)
+	require.NoError(t, l.Close(false))
+
+	s, err = Open(filepath.Dir(dir))
+	require.NoError(t, err)
+	ids, err := s.Jobs()
+	require.NoError(t, err)
+	require.Equal(t, []connector.JobID{id}, ids)
+	l, records, err := s.Resume(id)
+	require.NoError(t, err)
+	d, ok := DoubtOf(records)
+	require.True(t, ok)
+	require.Equal(t, Doubt{"j", target, "e"}, d)
+	require.True(t, InDoubt(records))
+	require.NoError(t, l.Append(Record{Type: Done, State: "FAILED"}))
+	require.NoError(t, l.Close(false))
+	records, err = s.Read(id)
+	require.NoError(t, err)
+	require.Len(t, records, 3)
+	require.False(t, InDoubt(records))
+
+	_, err = Open(filepath.Dir(dir)) // it is of no interest any more
+	require.NoError(t, err)
+	l, _, err = s.Resume(id)
+	require.NoError(t, err)
+	require.Nil(t, l)
+}
+
+// A position that the journal has no target for makes no doubt: there is nobody to ask.
+func TestDoubtOfNothing(t *testing.T) {
+	for _, records := range [][]Record{nil, {{Type: Evidence}}, {{Type: Begin}, {Type: Evidence, Target: 1}}, {{Type: Begin}, {Type: Evidence, Target: -1}}} {
+		_, ok := DoubtOf(records)
+		require.False(t, ok)
+	}
 }
