@@ -114,7 +114,7 @@ func (c *fakeCatalog) AlterDatabase(context.Context, string, catalog.Database) e
 	return errors.New("fake: no databases are altered")
 }
 
-func (c *fakeCatalog) Check(_ context.Context, path catalog.ObjectPath, t *catalog.CatalogTable, _ catalog.Purpose) (*catalog.Check, error) {
+func (c *fakeCatalog) Check(_ context.Context, path catalog.ObjectPath, t *catalog.CatalogTable, purpose catalog.Purpose) (*catalog.Check, error) {
 	check := &catalog.Check{Guarantee: c.typ.guarantee, Reason: "the fake store says so"}
 	seen := map[string]string{}
 	for _, col := range t.Schema.Columns {
@@ -127,8 +127,11 @@ func (c *fakeCatalog) Check(_ context.Context, path catalog.ObjectPath, t *catal
 		}
 		seen[low] = col.Name
 	}
-	if _, ok := c.tables[path]; ok {
+	switch _, ok := c.tables[path]; {
+	case ok && !purpose.Replaces():
 		return nil, catalog.ErrTableAlreadyExist
+	case !ok && purpose == catalog.ReplaceTableAs:
+		return nil, catalog.ErrTableNotExist
 	}
 	return check, nil
 }

@@ -59,8 +59,9 @@ func families() []family {
 		}},
 		{"CREATE TABLE t AS SELECT …", "make a table of a query's rows, all or nothing", []statement{
 			{form: "CREATE TABLE AS", run: createTable},
-			{form: "CREATE OR REPLACE TABLE AS", refusal: "CREATE OR REPLACE TABLE AS is not supported yet"},
-			{form: "REPLACE TABLE AS", refusal: "REPLACE TABLE AS is not supported yet"},
+		}},
+		{"REPLACE TABLE t AS SELECT …", "make it anew; the old table stays up to the last step", []statement{
+			{form: "REPLACE TABLE AS", run: createTable}, {form: "CREATE OR REPLACE TABLE AS", run: createTable},
 		}},
 		{"CREATE TABLE t (c type, …)", "make an empty table; LIKE u makes one like another", []statement{
 			{form: "CREATE TABLE", run: createTable}, {form: "CREATE TABLE LIKE", run: createTable},

@@ -13,10 +13,7 @@ const reason = "published by one swap; the rows live and die with this process"
 
 // Check says what a table would be. It has no DDL of its own.
 func (c *Catalog) Check(ctx context.Context, path catalog.ObjectPath, table *catalog.CatalogTable, purpose catalog.Purpose) (*catalog.Check, error) {
-	c.mu.RLock()
-	_, err := c.vacancy(path)
-	c.mu.RUnlock()
-	if err != nil {
+	if err := c.check(path, table, purpose); err != nil {
 		return nil, err
 	}
 	if err := c.accepts(path, table); err != nil {
@@ -36,14 +33,18 @@ func (c *Catalog) Check(ctx context.Context, path catalog.ObjectPath, table *cat
 }
 
 // Stage returns the table of a CREATE TABLE AS: its rows are collected aside, and Commit publishes
-// them with the registration if the name is free. ReadsSame makes no difference to them, since readers
+// them with the registration if the name is free, or in the place of the table that is replaced. ReadsSame makes no difference to them, since readers
 // keep their version. The rows of a table with 'connector' go through the connector's own transaction.
-func (c *Catalog) Stage(ctx context.Context, path catalog.ObjectPath, table *catalog.CatalogTable, _ catalog.Purpose, readsSame bool) (catalog.StagedTable, error) {
+func (c *Catalog) Stage(ctx context.Context, path catalog.ObjectPath, table *catalog.CatalogTable, purpose catalog.Purpose, readsSame bool) (catalog.StagedTable, error) {
 	if err := c.accepts(path, table); err != nil {
 		return nil, err
 	}
 	if _, foreign := table.Options["connector"]; foreign {
+		// One that replaces has been checked: it finds the name free, and then keeps it.
 		return c.stageForeign(ctx, path, table, readsSame)
+	}
+	if purpose.Replaces() {
+		return c.stageReplacement(path, table, purpose), nil
 	}
 	return memory.NewStaging(c.identifier(path), table.Schema, c.budget, func(s *memory.Store) (connector.Outcome, error) {
 		c.mu.Lock()

@@ -40,7 +40,9 @@ func (s *Store) Alter(ctx context.Context, id connector.ObjectIdentifier, schema
 	if err := s.Held(); err != nil {
 		return nil, err
 	}
-	old, done, err := s.acquire()
+	s.mu.Lock()
+	old, done, err := s.hold()
+	s.mu.Unlock()
 	if err != nil {
 		return nil, err
 	}

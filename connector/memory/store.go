@@ -20,6 +20,7 @@ type Store struct {
 	writers map[*Transaction]connector.JobID // begun, neither committed nor aborted
 	readers int
 	gone    string // why the store has ended; "" while it goes on
+	next    *Store // what has taken its place; nil if nothing has
 }
 
 // version is the rows at one instant. It never changes.
@@ -89,10 +90,61 @@ func (s *Store) free() {
 	}
 }
 
-// acquire returns the current version for a reader; done is to be called once when it has read.
-func (s *Store) acquire() (v *version, done func(), err error) {
+// State stands for what a store has in it at one instant.
+type State struct{ version *version }
+
+// State returns what is in the store now.
+func (s *Store) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return State{s.current}
+}
+
+// ReplaceBy ends the table, of which another has taken the place, if what is in it is still what it was; same
+// says whether. Who has opened it, and not begun to read or write, goes on with the other one where that has the
+// same columns. A table that a job writes is not replaced: that is a *HeldError.
+func (s *Store) ReplaceBy(next *Store, was State) (same bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.held(); err != nil {
+		return false, err
+	}
+	if s.gone != "" || s.current != was.version {
+		return false, nil
+	}
+	s.gone, s.next = "was replaced", next
+	s.free()
+	return true, nil
+}
+
+// lockLatest returns, locked, the store that has taken the place of this one, by any number of steps, or the
+// store itself.
+func (s *Store) lockLatest() (*Store, error) {
+	last := s
+	for last.mu.Lock(); last.next != nil; last.mu.Lock() {
+		next := last.next
+		last.mu.Unlock()
+		if !sameColumns(next.schema, s.schema) {
+			return nil, fmt.Errorf("table %s has other columns than when the statement was planned; run it again", s.id)
+		}
+		last = next
+	}
+	return last, nil
+}
+
+// acquire returns the current version for a reader, of what has taken the store's place if anything has; done is
+// to be called once when it has read.
+func (s *Store) acquire() (v *version, done func(), err error) {
+	last, err := s.lockLatest()
+	if err != nil {
+		return nil, nil, err
+	}
+	defer last.mu.Unlock()
+	return last.hold()
+}
+
+// hold is acquire of this very store; s.mu is held.
+func (s *Store) hold() (v *version, done func(), err error) {
 	if s.gone != "" {
 		return nil, nil, fmt.Errorf("table %s %s", s.id, s.gone)
 	}

@@ -3,8 +3,10 @@ package memory
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/types"
 )
 
 // Factory opens tables whose rows a catalog keeps in memory.
@@ -27,15 +29,17 @@ func (f Factory) Table(_ context.Context, def connector.TableDef, _ *connector.E
 	if err != nil {
 		return nil, err
 	}
-	same := len(s.schema.Columns) == len(def.Schema.Columns)
-	for i := 0; same && i < len(s.schema.Columns); i++ {
-		a, b := s.schema.Columns[i], def.Schema.Columns[i]
-		same = a.Name == b.Name && a.Type.Equal(b.Type)
-	}
-	if !same {
+	if !sameColumns(s.schema, def.Schema) {
 		return nil, fmt.Errorf("table %s has other columns than when the statement was planned; run it again", def.Identifier)
 	}
 	return &table{store: s}, nil
+}
+
+// sameColumns reports whether two schemas have the same columns.
+func sameColumns(a, b types.Schema) bool {
+	return slices.EqualFunc(a.Columns, b.Columns, func(x, y types.Column) bool {
+		return x.Name == y.Name && x.Type.Equal(y.Type)
+	})
 }
 
 // table is an opened table; closing it leaves the rows where they are.

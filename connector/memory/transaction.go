@@ -102,12 +102,16 @@ func (t *Transaction) Begin(_ context.Context, job connector.JobID) error {
 		return fmt.Errorf("write to table %s: begun twice", t.id)
 	}
 	if t.store != nil {
-		t.store.mu.Lock()
-		defer t.store.mu.Unlock()
-		if t.store.gone != "" {
-			return fmt.Errorf("table %s %s", t.id, t.store.gone)
+		s, err := t.store.lockLatest()
+		if err != nil {
+			return err
 		}
-		t.store.writers[t] = job
+		defer s.mu.Unlock()
+		if s.gone != "" {
+			return fmt.Errorf("table %s %s", t.id, s.gone)
+		}
+		s.writers[t] = job
+		t.store = s
 	}
 	t.state = begun
 	return nil

@@ -260,6 +260,9 @@ func (b *Binder) check(s *sqlparse.CreateTable, t *target, purpose catalog.Purpo
 	if errors.Is(err, catalog.ErrTableAlreadyExist) {
 		return c, true, nil
 	}
+	if errors.Is(err, catalog.ErrTableNotExist) && purpose == catalog.ReplaceTableAs {
+		return nil, false, b.nothingToReplace(s, t.id)
+	}
 	var ce *catalog.ColumnError
 	if errors.As(err, &ce) {
 		at, ok := t.places[ce.Column]
@@ -277,4 +280,14 @@ func (b *Binder) check(s *sqlparse.CreateTable, t *target, purpose catalog.Purpo
 
 func alreadyExists(id connector.ObjectIdentifier, name sqlparse.ObjectName) error {
 	return errAt(name.Span(), "Table (or view) %s.%s already exists in Catalog %s.", id.Database, id.Object, id.Catalog)
+}
+
+// nothingToReplace is the error of a REPLACE TABLE whose table is not there.
+func (b *Binder) nothingToReplace(s *sqlparse.CreateTable, id connector.ObjectIdentifier) error {
+	e := errAt(s.Name.Span(), "The table %s to be replaced doesn't exist. You can try to use CREATE TABLE AS statement or CREATE OR REPLACE TABLE AS statement.", id.SQL())
+	var missing *catalog.Error
+	if _, _, err := b.catalogs.Table(b.ctx, id); errors.As(err, &missing) {
+		e.Hint = missing.Hint
+	}
+	return e
 }

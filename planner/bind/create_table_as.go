@@ -56,11 +56,20 @@ func (b *Binder) CreateTableAs(s *sqlparse.CreateTable) (*Write, error) {
 	if err := w.assign(r.Node, exprs, from); err != nil {
 		return nil, err
 	}
+	if b.Mode() == job.Streaming && s.Mode != sqlparse.Create {
+		return nil, b.noReplacing(s)
+	}
 	if w.Check, w.Exists, err = b.check(s, t, b.Purpose(s)); err != nil {
 		return nil, err
 	}
-	if w.Exists && !s.IfNotExists {
+	switch {
+	case w.Exists && s.Mode != sqlparse.Create:
+		return nil, withHint(errAt(s.Name.Span(), "Catalog %s cannot put a new table in the place of %s", connector.QuoteName(t.id.Catalog), t.id), "DROP TABLE it, then CREATE TABLE … AS")
+	case w.Exists && !s.IfNotExists:
 		return nil, alreadyExists(t.id, s.Name)
+	}
+	if s.Mode != sqlparse.Create {
+		w.Check.Notes = append(w.Check.Notes, "a table that has the name now stays as it is up to the commit, and is gone with it")
 	}
 	w.StoreKey = t.cat.StoreKey(catalog.PathOf(t.id))
 	if b.Mode() == job.Streaming && !w.Exists {
@@ -75,10 +84,24 @@ func (b *Binder) Purpose(s *sqlparse.CreateTable) catalog.Purpose {
 	switch {
 	case b.Mode() == job.Streaming:
 		return catalog.CreateTable
+	case s.Mode == sqlparse.Replace:
+		return catalog.ReplaceTableAs
+	case s.Mode == sqlparse.CreateOrReplace:
+		return catalog.CreateOrReplaceTableAs
 	case s.IfNotExists:
 		return catalog.CreateTableAsIfNotExists
 	}
 	return catalog.CreateTableAs
+}
+
+// noReplacing is the error for a table that would be replaced in streaming mode: the old one is there up to the
+// last row of the new one, which a stream need not have.
+func (b *Binder) noReplacing(s *sqlparse.CreateTable) error {
+	e := errAt(s.Span(), "%s is not supported in streaming mode: a table is replaced as a whole, once its last row is there", s.Form())
+	if u := b.limits.unbounded; u != nil {
+		return withHint(e, "table %s has no end; CREATE TABLE … AS makes a table that fills as the rows come", u.id)
+	}
+	return withHint(e, "batch mode can: SET 'execution.runtime-mode' = 'batch'")
 }
 
 // targetTakes asks the table of a CREATE TABLE AS what it takes, if it can be opened before it is made: those
@@ -100,10 +123,6 @@ func refuseForms(s *sqlparse.CreateTable) error {
 		return errAt(s.TemporarySpan, "CREATE OR REPLACE TABLE AS SELECT syntax does not support temporary table yet.")
 	case s.Temporary:
 		return errAt(s.TemporarySpan, "CREATE TABLE AS SELECT syntax does not support to create temporary table yet.")
-	case s.Mode == sqlparse.Replace:
-		return notYet(s.Span(), "REPLACE TABLE AS")
-	case s.Mode == sqlparse.CreateOrReplace:
-		return notYet(s.Span(), "CREATE OR REPLACE TABLE AS")
 	case s.Like != nil:
 		return notYet(s.Like.Span(), "CREATE TABLE … LIKE")
 	}
