@@ -279,7 +279,7 @@ func newDrawing(t *testing.T, columns int, colours bool) *drawing {
 	d := &drawing{}
 	keys := newTyping(e)
 	keys.width = func() int { return columns }
-	cfg := &readline.Config{Painter: editor{in, keys}, ForceUseInteractive: true}
+	cfg := &readline.Config{Painter: editor{in, keys, &keyAtWork{}}, ForceUseInteractive: true}
 	require.NoError(t, cfg.Init())
 	d.buf = readline.NewRuneBuffer(&d.out, promptNew, cfg, columns)
 	return d

@@ -104,7 +104,7 @@ func TestCursorInWrappedLines(t *testing.T) {
 		g := &glass{columns: columns}
 		width := func() int { return columns }
 		d := &drawer{w: g, width: width}
-		e := painter{editor{&input{}, newTyping(newFake())}, d}
+		e := painter{editor{&input{}, newTyping(newFake()), &keyAtWork{}}, d}
 		cfg := &readline.Config{FuncIsTerminal: func() bool { return true }, Painter: e, FuncGetWidth: width}
 		require.NoError(t, cfg.Init())
 		buf := readline.NewRuneBuffer(d, promptNew, cfg, columns)

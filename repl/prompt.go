@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -64,12 +65,12 @@ func (sh *shell) converse(ctx context.Context, cfg Config) (int, error) {
 	}
 	keys := newTyping(sh.engine)
 	drawn := &drawer{w: shown, width: readline.GetScreenWidth}
-	ed := editor{in, keys}
+	ed := editor{in, keys, &keyAtWork{}}
 	rl, err := readline.NewEx(&readline.Config{
 		Prompt: promptNew, Stdin: in, Stdout: drawn, Stderr: shown,
 		HistoryLimit: historyLines, DisableAutoSaveHistory: true, HistorySearchFold: true,
 		Listener: ed, Painter: painter{ed, drawn}, AutoComplete: noCompletion{},
-		InterruptPrompt: "^C", EOFPrompt: "\n",
+		InterruptPrompt: "^C", EOFPrompt: "\n", FuncFilterInputRune: ed.keys.begin,
 		FuncIsTerminal: func() bool { return true }, FuncMakeRaw: term.raw, FuncExitRaw: term.running,
 	})
 	if err != nil {
@@ -116,7 +117,7 @@ func (sh *shell) converse(ctx context.Context, cfg Config) (int, error) {
 func (sh *shell) answer(rl *readline.Instance, ed editor, question string) string {
 	rl.SetPrompt(question)
 	ed.typing.begin(sqlparse.OpenComment) // nothing is completed or coloured
-	sh.screen.showPrompt(abovePrompt{rl})
+	sh.screen.showPrompt(abovePrompt{rl, ed.keys})
 	line, err := rl.Readline()
 	sh.screen.showPrompt(nil)
 	if err != nil {
@@ -133,7 +134,7 @@ func (sh *shell) dialogue(ctx context.Context, rl *readline.Instance, ed editor,
 	for {
 		rl.SetPrompt(promptFor(split.Pending()))
 		ed.typing.begin(split.Pending())
-		sh.screen.showPrompt(abovePrompt{rl})
+		sh.screen.showPrompt(abovePrompt{rl, ed.keys})
 		line, err := rl.Readline()
 		sh.screen.showPrompt(nil)
 		switch {
@@ -278,6 +279,7 @@ func (sh *shell) remember(rl *readline.Instance, h *history, t sqlparse.Statemen
 type editor struct {
 	in     *input
 	typing *typing
+	keys   *keyAtWork
 }
 
 // Paint returns what is drawn of a line. A text that is about to take the place of pasted is drawn as a
@@ -296,6 +298,7 @@ func (e editor) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
 	if key == 0 { // a line begins: readline calls from another goroutine than for a key
 		return nil, 0, false
 	}
+	defer e.keys.end()
 	if key != pasted {
 		return e.typing.tab(line, pos, key)
 	}
@@ -309,14 +312,45 @@ func (e editor) OnChange(line []rune, pos int, key rune) ([]rune, int, bool) {
 	return whole, at + len(text), true
 }
 
+// keyAtWork is held while readline works at a key: it takes no lock of its own for all that it does then.
+type keyAtWork struct {
+	mu   sync.Mutex
+	held bool // by readline's goroutine, which alone looks
+}
+
+// begin is called with every key before readline does anything about it. Some keys have no end: they end with the next.
+func (k *keyAtWork) begin(r rune) (rune, bool) {
+	k.end()
+	k.mu.Lock()
+	k.held = true
+	return r, true
+}
+
+func (k *keyAtWork) end() {
+	if k.held {
+		k.held = false
+		k.mu.Unlock()
+	}
+}
+
 // abovePrompt writes above the prompt, which is lifted and drawn again.
-type abovePrompt struct{ rl *readline.Instance }
+type abovePrompt struct {
+	rl   *readline.Instance
+	keys *keyAtWork
+}
 
 // Write waits for a moment at which the prompt stands there and no key is at work: only then readline lifts
 // it. Such moments are between any two keys; a limit keeps a writer from waiting for one that lists names.
 func (a abovePrompt) Write(p []byte) (int, error) {
-	for limit := time.Now().Add(promptWait); !a.rl.Terminal.IsReading() && time.Now().Before(limit); {
-		time.Sleep(time.Millisecond)
+	for limit := time.Now().Add(promptWait); time.Now().Before(limit); time.Sleep(time.Millisecond) {
+		if !a.keys.mu.TryLock() {
+			continue
+		}
+		if a.rl.Terminal.IsReading() {
+			defer a.keys.mu.Unlock()
+			return a.rl.Stdout().Write(p)
+		}
+		a.keys.mu.Unlock()
 	}
 	return a.rl.Stdout().Write(p)
 }
