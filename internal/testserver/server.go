@@ -52,6 +52,15 @@ var (
 	pgErr, mariaErr   error
 )
 
+// Start starts a server for a benchmark: one that keeps what it commits, as a user's does, and logs no statements.
+// kind is that of [Server]. It ends with this process.
+func Start(kind string) (*Server, error) {
+	if kind == "postgresql" {
+		return startPostgres(true)
+	}
+	return startMariaDB(true)
+}
+
 // missing says that the programs of a server are not there.
 type missing struct{ what, pkg string }
 
@@ -62,14 +71,14 @@ func (e *missing) Error() string {
 // Postgres returns the test binary's PostgreSQL; the test is skipped where it is not installed.
 func Postgres(t testing.TB) *Server {
 	t.Helper()
-	pgOnce.Do(func() { pgServer, pgErr = startPostgres() })
+	pgOnce.Do(func() { pgServer, pgErr = startPostgres(false) })
 	return started(t, pgServer, pgErr)
 }
 
 // MariaDB returns the test binary's MariaDB; the test is skipped where it is not installed.
 func MariaDB(t testing.TB) *Server {
 	t.Helper()
-	mariaOnce.Do(func() { maria, mariaErr = startMariaDB() })
+	mariaOnce.Do(func() { maria, mariaErr = startMariaDB(false) })
 	return started(t, maria, mariaErr)
 }
 
@@ -185,7 +194,7 @@ func (s *Server) await(answers func() error) error {
 	}
 }
 
-func startPostgres() (*Server, error) {
+func startPostgres(durable bool) (*Server, error) {
 	bin := ""
 	if path, err := exec.LookPath("initdb"); err == nil {
 		bin = filepath.Dir(path)
@@ -224,16 +233,20 @@ func startPostgres() (*Server, error) {
 	if err := os.Remove(pw); err != nil {
 		return nil, err
 	}
-	err = s.supervise(attr, filepath.Join(bin, "postgres"), "-D", s.Dir+"/data", "-k", s.Dir, "-p", strconv.Itoa(s.Port),
-		"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "timezone=UTC", "-c", "autovacuum=off", "-c", "max_connections=200",
-		"-c", "max_prepared_transactions=10", "-c", "log_statement=all", "-c", "log_connections=on")
+	args := []string{"-D", s.Dir + "/data", "-k", s.Dir, "-p", strconv.Itoa(s.Port), "-c", "listen_addresses=127.0.0.1", "-c", "timezone=UTC", "-c", "max_connections=200"}
+	if durable {
+		args = append(args, "-c", "max_wal_size=4GB", "-c", "shared_buffers=256MB")
+	} else {
+		args = append(args, "-c", "fsync=off", "-c", "autovacuum=off", "-c", "max_prepared_transactions=10", "-c", "log_statement=all", "-c", "log_connections=on")
+	}
+	err = s.supervise(attr, filepath.Join(bin, "postgres"), args...)
 	if err != nil {
 		return nil, err
 	}
 	return s, s.await(func() error { _, err := s.query("postgres", "SELECT 1"); return err })
 }
 
-func startMariaDB() (*Server, error) {
+func startMariaDB(durable bool) (*Server, error) {
 	install, err := exec.LookPath("mariadb-install-db")
 	server := ""
 	for _, p := range []string{"/usr/sbin/mariadbd", "/usr/bin/mariadbd", "/usr/local/bin/mariadbd"} {
@@ -261,8 +274,14 @@ func startMariaDB() (*Server, error) {
 	if out, err := init.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("mariadb-install-db: %w: %s", err, out)
 	}
-	err = s.supervise(attr, server, "--no-defaults", "--datadir="+s.Dir+"/data", "--socket="+s.Dir+"/s", "--port="+strconv.Itoa(s.Port), "--bind-address=127.0.0.1",
-		"--skip-name-resolve", "--innodb-buffer-pool-size=256M", "--innodb-flush-method=nosync", "--default-time-zone=+00:00", "--max-connections=200", "--general-log=1", "--general-log-file="+s.Dir+"/general.log")
+	args := []string{"--no-defaults", "--datadir=" + s.Dir + "/data", "--socket=" + s.Dir + "/s", "--port=" + strconv.Itoa(s.Port), "--bind-address=127.0.0.1",
+		"--skip-name-resolve", "--innodb-buffer-pool-size=256M", "--default-time-zone=+00:00", "--max-connections=200"}
+	if durable {
+		args = append(args, "--innodb-log-file-size=1G", "--local-infile=1")
+	} else {
+		args = append(args, "--innodb-flush-method=nosync", "--general-log=1", "--general-log-file="+s.Dir+"/general.log")
+	}
+	err = s.supervise(attr, server, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -295,9 +314,23 @@ func (s *Server) Query(t testing.TB, database, script string) string {
 func (s *Server) TryQuery(database, script string) (string, error) { return s.query(database, script) }
 
 func (s *Server) query(database, script string) (string, error) {
+	c := s.Client(database)
+	if s.Kind == "postgresql" {
+		c.Args = append(c.Args, "-f", "-")
+	}
+	var out, problem bytes.Buffer
+	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(script), &out, &problem
+	if err := c.Run(); err != nil {
+		return out.String(), fmt.Errorf("%w: %s", err, problem.String())
+	}
+	return out.String(), nil
+}
+
+// Client is the server's own client, psql or mariadb, as [Server.Query] calls it, without its input.
+func (s *Server) Client(database string) *exec.Cmd {
 	var c *exec.Cmd
 	if s.Kind == "postgresql" {
-		c = exec.Command(filepath.Join(s.bin, "psql"), "-X", "-q", "-A", "-t", "-F", "\t", "-P", `null=\N`, "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-U", User, "-d", database, "-f", "-")
+		c = exec.Command(filepath.Join(s.bin, "psql"), "-X", "-q", "-A", "-t", "-F", "\t", "-P", `null=\N`, "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", strconv.Itoa(s.Port), "-U", User, "-d", database)
 		c.Env = append(os.Environ(), "PGPASSWORD="+Password, "PGAPPNAME=testserver", "PGTZ=UTC")
 	} else {
 		args := []string{"--no-defaults", "--default-character-set=utf8mb4", "--socket=" + s.Dir + "/s", "-u", "root", "--batch", "--skip-column-names"}
@@ -306,12 +339,7 @@ func (s *Server) query(database, script string) (string, error) {
 		}
 		c = exec.Command("mariadb", args...)
 	}
-	var out, problem bytes.Buffer
-	c.Stdin, c.Stdout, c.Stderr = strings.NewReader(script), &out, &problem
-	if err := c.Run(); err != nil {
-		return out.String(), fmt.Errorf("%w: %s", err, problem.String())
-	}
-	return out.String(), nil
+	return c
 }
 
 // Database makes an empty database of a fresh name, which is dropped with the test.

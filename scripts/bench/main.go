@@ -1,5 +1,5 @@
-// Command bench compares the sluice binary with the sqlite3 command line on the same files and prints
-// ratios. Each ratio is the median of 7 paired rounds (15 when the limit lies between the least and the
+// Command bench compares the sluice binary with the sqlite3 command line on the same files, and on the roads to and from
+// database servers with the clients of those, and prints ratios. Each ratio is the median of 7 paired rounds (15 when the limit lies between the least and the
 // median); results are compared before times are printed. Absolute times mean little on a shared
 // machine; the two programs take turns so that ratios do.
 package main
@@ -83,8 +83,9 @@ func run(binary string) error {
 		{"group-by", b.groupBy},
 		{"start-up", b.startUp},
 		{"memory", b.memory},
+		{"servers", b.servers},
 	} {
-		if strings.Contains(row.name, *only) {
+		if strings.Contains(row.name, *only) || row.name == "servers" && strings.HasPrefix(*only, "servers ") {
 			if err := row.run(); err != nil {
 				return fmt.Errorf("%s: %w", row.name, err)
 			}
@@ -142,8 +143,12 @@ func runOnce(name string, args ...string) (outcome, error) {
 // pair runs ours and theirs in turn and prints the ratio of their times. Each is called once before
 // the first round, untimed, so that files and programs are warm.
 func pair(name string, limit float64, ours, theirs func() (outcome, error)) error {
+	return pairOf(name, "sqlite3", limit, *rounds, ours, theirs)
+}
+
+// pairOf is pair with n rounds against something of another name; a limit of 0 is none.
+func pairOf(name, other string, limit float64, n int, ours, theirs func() (outcome, error)) error {
 	var ratios, a, t []float64
-	n := *rounds
 	for round := -1; round < n; round++ {
 		first, second := ours, theirs
 		if round%2 == 0 {
@@ -173,12 +178,15 @@ func pair(name string, limit float64, ours, theirs func() (outcome, error)) erro
 	lo, mid, hi := spread(ratios)
 	_, am, _ := spread(a)
 	_, tm, _ := spread(t)
-	verdict := "ok"
-	if mid > limit {
-		verdict = "OVER"
+	fmt.Printf("%-12s sluice %.4f s  %s %.4f s  ratio %.2f (min %.2f, max %.2f, %d rounds)", name, am, other, tm, mid, lo, hi, len(ratios))
+	switch {
+	case limit == 0:
+		fmt.Println()
+	case mid > limit:
+		fmt.Printf("  limit %.2f  OVER\n", limit)
+	default:
+		fmt.Printf("  limit %.2f  ok\n", limit)
 	}
-	fmt.Printf("%-12s sluice %.4f s  sqlite3 %.4f s  ratio %.2f (min %.2f, max %.2f, %d rounds)  limit %.2f  %s\n",
-		name, am, tm, mid, lo, hi, len(ratios), limit, verdict)
 	return nil
 }
 
