@@ -126,13 +126,7 @@ func (c *Catalog) Table(ctx context.Context, path catalog.ObjectPath) (*catalog.
 		}
 	}
 	if info == nil {
-		msg := fmt.Sprintf("table %s does not exist in database %s", path.Object, path.Database)
-		for _, n := range names {
-			if strings.EqualFold(n, path.Object) {
-				msg += fmt.Sprintf("; names are case-sensitive, did you mean %s?", connector.QuoteName(n))
-			}
-		}
-		return nil, &fault{msg, catalog.ErrTableNotExist}
+		return nil, missing(path, names)
 	}
 	t := &catalog.CatalogTable{Kind: catalog.KindTable, Schema: info.Schema(), Options: map[string]string{}, NativeText: info.SQL}
 	if info.View {
@@ -275,11 +269,9 @@ func (c *Catalog) Check(ctx context.Context, path catalog.ObjectPath, table *cat
 	if err != nil {
 		return nil, err
 	}
-	if mode != "" {
-		err := s.Read(ctx, func(conn *sqlite.Conn) error { return sqlite.Taken(conn, path.Object) })
-		if err != nil {
-			return nil, exists(err)
-		}
+	replaced, err := c.checkPlace(ctx, s, path, purpose, mode == "")
+	if err != nil {
+		return nil, err
 	}
 	if err := sqlite.Writable(s.Path); err != nil {
 		return nil, err
@@ -288,7 +280,7 @@ func (c *Catalog) Check(ctx context.Context, path catalog.ObjectPath, table *cat
 	if reason != "" {
 		return nil, &catalog.ColumnError{Column: col, Msg: fmt.Sprintf("column %s: %s", col, reason)}
 	}
-	check := &catalog.Check{DDL: sql, Guarantee: catalog.Atomic, Reason: reasonFor(mode, s.Staging)}
+	check := &catalog.Check{DDL: sql, Guarantee: catalog.Atomic, Reason: reasonFor(mode, s.Staging, replaced)}
 	for _, column := range table.Schema.Columns {
 		declared, _ := sqlite.DeclaredType(column.Type)
 		t := column.Type
@@ -303,7 +295,65 @@ func (c *Catalog) Check(ctx context.Context, path catalog.ObjectPath, table *cat
 	return check, nil
 }
 
-func reasonFor(mode string, staging bool) string {
+// checkPlace makes sure that the name is free, or has a table that can give way, and reports whether there is one.
+func (c *Catalog) checkPlace(ctx context.Context, s *sqlite.Store, path catalog.ObjectPath, purpose catalog.Purpose, empty bool) (replaced bool, err error) {
+	how := replaceOf(purpose)
+	if empty {
+		if how == sqlite.ReplaceOld {
+			return false, missing(path, nil)
+		}
+		return false, nil
+	}
+	var names []string
+	err = s.Read(ctx, func(conn *sqlite.Conn) error {
+		if how == sqlite.ReplaceNever {
+			return sqlite.Taken(conn, path.Object)
+		}
+		replaced, err = sqlite.CheckReplace(conn, path.Object, how)
+		if errors.Is(err, sqlite.ErrNotThere) {
+			var namesErr error
+			if names, namesErr = conn.Names(); namesErr != nil {
+				return namesErr
+			}
+		}
+		return err
+	})
+	var taken *sqlite.ExistsError
+	switch {
+	case errors.Is(err, sqlite.ErrNotThere):
+		return false, missing(path, names)
+	case errors.As(err, &taken) && how != sqlite.ReplaceNever && taken.Taken == taken.Table:
+		return false, &fault{fmt.Sprintf("%s is the name of %s %s, which is no table and cannot be replaced by one", path.Object, article(taken.Kind), taken.Kind), catalog.ErrTableAlreadyExist}
+	}
+	return replaced, exists(err)
+}
+
+func article(kind string) string {
+	if kind == "index" {
+		return "an"
+	}
+	return "a"
+}
+
+// missing is the error of a table that is not there; names are those that are.
+func missing(path catalog.ObjectPath, names []string) error {
+	msg := fmt.Sprintf("table %s does not exist in database %s", path.Object, path.Database)
+	for _, n := range names {
+		if strings.EqualFold(n, path.Object) {
+			msg += fmt.Sprintf("; names are case-sensitive, did you mean %s?", connector.QuoteName(n))
+		}
+	}
+	return &fault{msg, catalog.ErrTableNotExist}
+}
+
+func reasonFor(mode string, staging, replaced bool) string {
+	if replaced {
+		how := "the old table gives way to the new one in the SQLite transaction that writes its rows"
+		if staging && mode != "wal" {
+			how = "the rows are written to a scratch file; one short SQLite transaction copies them and removes the old table"
+		}
+		return how + "; until that commits the old one stands"
+	}
 	switch {
 	case mode == "":
 		return "the table is made and filled in one SQLite transaction of a new file"

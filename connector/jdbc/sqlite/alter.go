@@ -113,21 +113,11 @@ func (c *Conn) compiling() (map[string]string, error) {
 	reasons := map[string]string{}
 	for _, r := range tables {
 		table, _ := r[0].(string)
-		rows, err := c.Rows("SELECT name FROM pragma_table_xinfo(?1, 'main') WHERE hidden = 0", table)
+		writes, err := c.writesOf(table)
 		if err != nil {
 			return nil, err
 		}
-		var set []string
-		for _, r := range rows {
-			col, _ := r[0].(string)
-			set = append(set, Quote(col)+" = NULL")
-		}
-		name := "main." + Quote(table)
-		for what, sql := range map[string]string{
-			"INSERT INTO " + table: "INSERT INTO " + name + " DEFAULT VALUES",
-			"UPDATE " + table:      "UPDATE " + name + " SET " + strings.Join(set, ", "),
-			"DELETE FROM " + table: "DELETE FROM " + name,
-		} {
+		for what, sql := range writes {
 			s, err := c.prepare(sql)
 			var e *Error
 			switch {
@@ -142,6 +132,25 @@ func (c *Conn) compiling() (map[string]string, error) {
 		}
 	}
 	return reasons, nil
+}
+
+// writesOf returns statements that compile all triggers of a table or view.
+func (c *Conn) writesOf(table string) (map[string]string, error) {
+	rows, err := c.Rows("SELECT name FROM pragma_table_xinfo(?1, 'main') WHERE hidden = 0", table)
+	if err != nil {
+		return nil, err
+	}
+	var set []string
+	for _, r := range rows {
+		col, _ := r[0].(string)
+		set = append(set, Quote(col)+" = NULL")
+	}
+	name := "main." + Quote(table)
+	return map[string]string{
+		"INSERT INTO " + table: "INSERT INTO " + name + " DEFAULT VALUES",
+		"UPDATE " + table:      "UPDATE " + name + " SET " + strings.Join(set, ", "),
+		"DELETE FROM " + table: "DELETE FROM " + name,
+	}, nil
 }
 
 // RenameTable gives a table another name, also where views, triggers and foreign keys name it.

@@ -1,5 +1,6 @@
 /* Handles and statements: thin calls with this package's fixed settings. */
 #include "sqlite3.h"
+#include <stdlib.h>
 #include <string.h>
 
 int sl_open(const char *path, int flags, sqlite3 **db) {
@@ -75,3 +76,53 @@ void sl_interrupt(sqlite3 *db) { sqlite3_interrupt(db); }
 int64_t sl_changes(sqlite3 *db) { return sqlite3_changes64(db); }
 int64_t sl_last_rowid(sqlite3 *db) { return sqlite3_last_insert_rowid(db); }
 const char *sl_version(void) { return sqlite3_libversion(); }
+
+/* Who uses a table: the authorizer is told of every table that a statement looks up while it is compiled. */
+struct sl_watch {
+  sqlite3 *db;
+  char *table, *names; /* names, each ended by NUL */
+  int n, cap;
+};
+
+static int watch(void *p, int action, const char *table, const char *column, const char *schema, const char *inner) {
+  sl_watch *w = p;
+  (void)column;
+  if (action != SQLITE_READ && action != SQLITE_INSERT && action != SQLITE_UPDATE && action != SQLITE_DELETE) return SQLITE_OK;
+  if (!table || (schema && strcmp(schema, "main") != 0) || sqlite3_stricmp(table, w->table) != 0) return SQLITE_OK;
+  if (!inner) inner = "";
+  int len = (int)strlen(inner) + 1;
+  for (int i = 0; i < w->n; i += (int)strlen(w->names + i) + 1)
+    if (strcmp(w->names + i, inner) == 0) return SQLITE_OK;
+  if (w->n + len > w->cap) {
+    char *more = realloc(w->names, (size_t)(w->n + len) * 2);
+    if (!more) return SQLITE_DENY;
+    w->names = more;
+    w->cap = (w->n + len) * 2;
+  }
+  memcpy(w->names + w->n, inner, (size_t)len);
+  w->n += len;
+  return SQLITE_OK;
+}
+
+sl_watch *sl_watch_new(sqlite3 *db, const char *table) {
+  sl_watch *w = calloc(1, sizeof *w);
+  if (!w) return 0;
+  w->db = db;
+  w->table = malloc(strlen(table) + 1);
+  if (!w->table) { free(w); return 0; }
+  memcpy(w->table, table, strlen(table) + 1);
+  sqlite3_set_authorizer(db, watch, w);
+  return w;
+}
+
+const char *sl_watch_names(sl_watch *w, int *n) {
+  *n = w->n;
+  return w->names ? w->names : "";
+}
+
+void sl_watch_free(sl_watch *w) {
+  sqlite3_set_authorizer(w->db, 0, 0);
+  free(w->table);
+  free(w->names);
+  free(w);
+}

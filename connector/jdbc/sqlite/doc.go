@@ -16,6 +16,8 @@
 //	transaction.go      the two roads of a write
 //	outcome.go          COMMIT, and what became of one that failed
 //	stored.go           rows that triggers, clauses and foreign keys do not leave there
+//	replace.go      what a table to replace must not have, and its identity
+//	uses.go         which views and triggers use a table
 //	scratch.go          scratch files and their locks
 //
 // Invariants. Nothing but SQLite opens a database, -wal, -shm or -journal file: closing any other

@@ -43,6 +43,8 @@ type evidence struct {
 	// schema is the schema's version, table the name of the table made, which was not there.
 	schema int64
 	table  string
+	// replaces says that a table was dropped and made again.
+	replaces bool
 	// witness, of a WAL file, is another connection, and version its data_version: it says whether
 	// anybody committed since.
 	witness *Conn
@@ -254,18 +256,20 @@ func (e *evidence) overwrite(ctx context.Context, w, c *Conn) (none bool, err er
 	}
 	if version != e.version {
 		// Somebody committed. Ours would have been the first change of the schema, and made the table.
-		if e.table == "" {
+		if e.table == "" && !e.replaces {
 			return false, nil
 		}
 		schema, err := w.Int("PRAGMA main.schema_version")
-		if err != nil {
+		if err != nil || e.replaces && schema != e.schema {
 			return false, err
 		}
-		var taken *ExistsError
-		if err := Taken(w, e.table); errors.As(err, &taken) || schema > e.schema+1 {
-			return false, nil
-		} else if err != nil {
-			return false, err
+		if e.table != "" {
+			var taken *ExistsError
+			if err := Taken(w, e.table); errors.As(err, &taken) || schema > e.schema+1 {
+				return false, nil
+			} else if err != nil {
+				return false, err
+			}
 		}
 	}
 	if empty, err := noFrames(c); err != nil || empty {

@@ -96,9 +96,14 @@ func (t *Transaction) beginScratch(ctx context.Context, job connector.JobID) (er
 	t.file = Key(t.target.Store.Path)
 	var page int64
 	err = retryBusy(ctx, c.Path, func() error {
-		if t.target.Create != nil {
+		switch {
+		case t.target.Replace != ReplaceNever:
+			if err = t.noteOld(c, false); err == nil {
+				_, err = CheckReplace(c, t.target.Table, t.target.Replace)
+			}
+		case t.target.Create != nil:
 			err = Taken(c, t.target.Table)
-		} else {
+		default:
 			err = t.checkInsert(c)
 		}
 		if err == nil {
@@ -182,7 +187,7 @@ func (t *Transaction) publish(ctx context.Context) (connector.Outcome, error) {
 	if t.conn.Moved() || Key(t.target.Store.Path) != t.file {
 		return fail(&movedError{t.target.Store.Path, "the job ran; nothing was stored"})
 	}
-	if err := t.take(); err != nil {
+	if err := t.take(true); err != nil {
 		return fail(err)
 	}
 	if err := t.prepareTarget(t.conn); err != nil {

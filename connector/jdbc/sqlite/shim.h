@@ -90,6 +90,12 @@ int sl_scan_rows(sl_scan *s, int max, int *n);
 sl_feed *sl_feed_new(sqlite3 *db, const char *name, int ncol, uintptr_t handle);
 void sl_feed_free(sl_feed *f);
 
+/* Notes by which views and triggers the statements compiled from here on use a table; names are apart by NUL. */
+typedef struct sl_watch sl_watch;
+sl_watch *sl_watch_new(sqlite3 *db, const char *table);
+const char *sl_watch_names(sl_watch *w, int *n);
+void sl_watch_free(sl_watch *w);
+
 /* Pass-through, so that Go needs no prototypes of its own. */
 int sl_prepare(sqlite3 *db, const char *sql, int n, sqlite3_stmt **st, int *tail);
 int sl_step(sqlite3_stmt *st);

@@ -32,6 +32,7 @@ struct sqlite3_module {
 enum { SQLITE_OK = 0, SQLITE_ERROR = 1, SQLITE_NOMEM = 7, SQLITE_ROW = 100, SQLITE_DONE = 101 };
 enum { SQLITE_INTEGER = 1, SQLITE_FLOAT = 2, SQLITE_TEXT = 3, SQLITE_BLOB = 4, SQLITE_NULL = 5 };
 enum { SQLITE_PREPARE_PERSISTENT = 1 };
+enum { SQLITE_DENY = 1, SQLITE_DELETE = 9, SQLITE_INSERT = 18, SQLITE_READ = 20, SQLITE_UPDATE = 23 };
 enum { SQLITE_DBCONFIG_TRUSTED_SCHEMA = 1017 };
 enum { SQLITE_FCNTL_FILE_POINTER = 7, SQLITE_FCNTL_HAS_MOVED = 20 };
 enum { SQLITE_TXN_WRITE = 2 };
@@ -57,6 +58,8 @@ extern const char *sqlite3_errmsg(sqlite3 *);
 extern int sqlite3_db_config(sqlite3 *, int, ...);
 extern int sqlite3_busy_timeout(sqlite3 *, int);
 extern int sqlite3_file_control(sqlite3 *, const char *, int, void *);
+extern int sqlite3_set_authorizer(sqlite3 *, int (*)(void *, int, const char *, const char *, const char *, const char *), void *);
+extern int sqlite3_stricmp(const char *, const char *);
 extern void sqlite3_interrupt(sqlite3 *);
 extern int sqlite3_system_errno(sqlite3 *);
 extern int sqlite3_txn_state(sqlite3 *, const char *);

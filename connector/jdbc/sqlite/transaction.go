@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/internal/failpoint"
 	"github.com/sluice-sql/sluice/types"
 )
 
@@ -21,8 +22,10 @@ type Target struct {
 	Table string
 	// Columns are the columns written, in the order of the batches.
 	Columns []types.Column
-	// Create, when set, is the schema of a table that the transaction makes; it must not exist before.
+	// Create, when set, is the schema of a table that the transaction makes.
 	Create *types.Schema
+	// Replace says what becomes of a table that has the name of the one to make.
+	Replace Replace
 	// Empty says that the table must have no rows, and that those of the transaction are its first.
 	Empty bool
 	// Key are the columns, as positions in Columns, by which rows replace and delete others: the primary key.
@@ -84,6 +87,7 @@ type Transaction struct {
 	patience   time.Duration // the longest wait for others; 0: as long as it takes, but for COMMIT
 	lingers    bool          // the next writer of this process is let in later, after the readers
 	table      *Table        // by which it was made; nil: by none
+	old        *oldTable     // the table to replace that Begin found; nil: none
 }
 
 // NewTransaction returns a transaction on a target; nothing happens before Begin.
@@ -238,7 +242,10 @@ func (t *Transaction) beginDirect(ctx context.Context) (err error) {
 	if t.conn, t.made, err = t.lockFile(ctx); err != nil {
 		return err
 	}
-	if err := t.take(); err != nil {
+	if err := failpoint.Hit("begin.lock"); err != nil {
+		return err
+	}
+	if err := t.take(false); err != nil {
 		return err
 	}
 	if err := t.prepareTarget(t.conn); err != nil {
@@ -247,10 +254,13 @@ func (t *Transaction) beginDirect(ctx context.Context) (err error) {
 	return t.countRows()
 }
 
-// take notes what the open transaction begins with.
-func (t *Transaction) take() error {
+// take notes what the open transaction begins with; again says that Begin has noted the table to replace before.
+func (t *Transaction) take(again bool) error {
+	if err := t.noteOld(t.conn, again); err != nil {
+		return err
+	}
 	made := ""
-	if t.target.Create != nil {
+	if t.before.replaces = t.old != nil; t.target.Create != nil && t.old == nil {
 		made = t.target.Table
 	}
 	return t.before.take(t.conn, made)
@@ -260,11 +270,14 @@ func (t *Transaction) take() error {
 // anew.
 func (t *Transaction) lockFile(ctx context.Context) (c *Conn, made bool, err error) {
 	mode := Write
-	if t.target.Create != nil {
+	if t.target.Create != nil && t.target.Replace != ReplaceOld {
 		mode = Create
 	}
 	for {
 		fresh := absent(t.target.Store.Path)
+		if fresh && t.target.Replace == ReplaceOld {
+			return nil, made, ErrNotThere
+		}
 		if fresh && mode == Write {
 			return nil, made, &Error{Code: codeCantOpen, Path: t.target.Store.Path}
 		}
@@ -286,7 +299,11 @@ func (t *Transaction) prepareTarget(c *Conn) error {
 	if t.target.Create == nil {
 		return t.checkInsert(c)
 	}
-	if err := Taken(c, t.target.Table); err != nil {
+	if t.target.Replace != ReplaceNever {
+		if err := t.makeRoom(c); err != nil {
+			return err
+		}
+	} else if err := Taken(c, t.target.Table); err != nil {
 		return err
 	}
 	return t.createTable(c)
