@@ -50,6 +50,8 @@ type Spec struct {
 	Columns []int `json:"columns,omitempty"`
 	// ReadsSame says that the job also reads a table of the same store.
 	ReadsSame bool `json:"readsSame,omitempty"`
+	// Overwrite says that the rows take the place of all that the table has; for Insert only.
+	Overwrite bool `json:"overwrite,omitempty"`
 }
 
 // Open makes the hook of a spec. It has no side effect on the target.
@@ -79,7 +81,10 @@ func Open(ctx context.Context, spec Spec, in *catalog.Instances) (JobStatusHook,
 		if !ok {
 			return nil, errors.Join(fmt.Errorf("table %s cannot be written", spec.Table), t.Close())
 		}
-		tx, err := w.Transaction(ctx, connector.Insert{Columns: spec.Columns, ReadsSame: spec.ReadsSame})
+		if _, ok := t.(connector.Overwriter); spec.Overwrite && !ok {
+			return nil, errors.Join(fmt.Errorf("the rows of table %s cannot be replaced as a whole", spec.Table), t.Close())
+		}
+		tx, err := w.Transaction(ctx, connector.Insert{Columns: spec.Columns, ReadsSame: spec.ReadsSame, Overwrite: spec.Overwrite})
 		if err != nil {
 			return nil, errors.Join(err, t.Close())
 		}

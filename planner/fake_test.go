@@ -169,14 +169,17 @@ func (f fakeRows) Table(_ context.Context, def connector.TableDef, _ *connector.
 	f.c.opened++
 	switch {
 	case def.Identifier.Object == "write_only":
-		return fakeSink{fakeTable(f)}, nil
+		return fakeSink{fakeTable{f.c, id.Object}}, nil
 	case def.Identifier.Object == "read_only":
-		return fakeSource{fakeTable(f)}, nil
+		return fakeSource{fakeTable{f.c, id.Object}}, nil
 	}
-	return fakeKeyed{fakeBoth{fakeTable(f)}}, nil
+	return fakeKeyed{fakeBoth{fakeTable{f.c, id.Object}}}, nil
 }
 
-type fakeTable struct{ c *fakeCatalog }
+type fakeTable struct {
+	c      *fakeCatalog
+	object string
+}
 
 func (t fakeTable) Close() error { t.c.opened--; return nil }
 
@@ -217,6 +220,13 @@ func (t fakeKeyed) Upsert(context.Context, connector.Upsert) (connector.Transact
 	return t.transaction()
 }
 
+func (t fakeKeyed) CheckOverwrite(context.Context) error {
+	if t.object == "held" {
+		return errors.New("fake: table held cannot lose its rows, as others refer to them")
+	}
+	return nil
+}
+
 // PushFilter takes comparisons of an integer column with a literal.
 func (t fakeBoth) PushFilter(e expr.Expr) bool {
 	c, ok := e.(*expr.Call)
@@ -240,7 +250,7 @@ func (fakeConnector) Identifier() string { return "logs" }
 // Table opens a table that rows can only be added to.
 func (f fakeConnector) Table(context.Context, connector.TableDef, *connector.Env) (connector.Table, error) {
 	f.c.opened++
-	return fakeBoth{fakeTable{f.c}}, nil
+	return fakeBoth{fakeTable{c: f.c}}, nil
 }
 
 func (fakeConnector) Options() []connector.Option {
@@ -265,7 +275,7 @@ func (fakeStream) Options() []connector.Option { return nil }
 
 func (f fakeStream) Table(context.Context, connector.TableDef, *connector.Env) (connector.Table, error) {
 	f.c.opened++
-	return endless{fakeSource{fakeTable{f.c}}}, nil
+	return endless{fakeSource{fakeTable{c: f.c}}}, nil
 }
 
 type endless struct{ fakeSource }
@@ -280,7 +290,7 @@ func (fakePrint) Options() []connector.Option { return nil }
 
 func (f fakePrint) Table(context.Context, connector.TableDef, *connector.Env) (connector.Table, error) {
 	f.c.opened++
-	return changelogSink{fakeSink{fakeTable{f.c}}}, nil
+	return changelogSink{fakeSink{fakeTable{c: f.c}}}, nil
 }
 
 type changelogSink struct{ fakeSink }

@@ -89,7 +89,7 @@ func queryPlan(ctx context.Context, env *Env, b *bind.Binder, r *bind.Relation) 
 	return p, nil
 }
 
-// Insert plans an INSERT INTO.
+// Insert plans an INSERT INTO or INSERT OVERWRITE.
 func Insert(ctx context.Context, s *sqlparse.Insert, env *Env) (*Plan, error) {
 	b := newBinder(ctx, env)
 	defer closeTables(b)
@@ -203,7 +203,7 @@ func writePlan(ctx context.Context, env *Env, b *bind.Binder, w *bind.Write, kin
 	}
 	p.Schema = w.Node.Schema()
 	p.Target, p.Table, p.Check, p.Exists = w.Target, w.Table, w.Check, w.Exists
-	p.target = &lower.Target{Kind: kind, ID: w.Target, Table: w.Table, StoreKey: w.StoreKey, Purpose: purpose, Columns: w.Columns, NotNull: w.NotNull}
+	p.target = &lower.Target{Kind: kind, ID: w.Target, Table: w.Table, StoreKey: w.StoreKey, Purpose: purpose, Columns: w.Columns, NotNull: w.NotNull, Overwrite: w.Overwrite}
 	if p.Mode() == job.Streaming && !p.Exists {
 		err = writeChanges(p.pruned, w, p.target, at)
 	}

@@ -453,7 +453,11 @@ func describe(p *planner.Plan) string {
 		return err.Error()
 	}
 	hook := g.Hooks[0]
-	fmt.Fprintf(&b, "hook %s %s columns=%v readsSame=%v\n", hook.Kind, hook.Purpose, hook.Columns, hook.ReadsSame)
+	fmt.Fprintf(&b, "hook %s %s columns=%v readsSame=%v", hook.Kind, hook.Purpose, hook.Columns, hook.ReadsSame)
+	if hook.Overwrite {
+		b.WriteString(" overwrite")
+	}
+	b.WriteString("\n")
 	sink := g.Vertices[len(g.Vertices)-1].Spec.(*job.Sink)
 	fmt.Fprintf(&b, "writes %s not null %v\n", strings.Join(sink.Names, ", "), sink.NotNull)
 	for _, n := range p.Check.Notes {

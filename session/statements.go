@@ -47,8 +47,6 @@ func gives(kind ResultKind) runner {
 
 const statementSetRefusal = "A statement set is one job with several sinks, which is not supported yet"
 
-const overwriteRefusal = "INSERT OVERWRITE is not supported yet; DROP TABLE and CREATE TABLE … AS query make a table anew"
-
 // families is the one table of statements: what can be run and how, and what HELP prints. A statement that
 // sqlparse knows and that is missing here is refused by name at its place.
 func families() []family {
@@ -60,7 +58,7 @@ func families() []family {
 		{"CREATE TABLE t AS SELECT …", "make a table of a query's rows, all or nothing", []statement{
 			{form: "CREATE TABLE AS", run: createTable},
 		}},
-		{"REPLACE TABLE t AS SELECT …", "make it anew; the old table stays up to the last step", []statement{
+		{"[CREATE OR] REPLACE TABLE t AS …", "make it anew; the old table stays up to the last step", []statement{
 			{form: "REPLACE TABLE AS", run: createTable}, {form: "CREATE OR REPLACE TABLE AS", run: createTable},
 		}},
 		{"CREATE TABLE t (c type, …)", "make an empty table; LIKE u makes one like another", []statement{
@@ -74,7 +72,7 @@ func families() []family {
 			{form: "DROP VIEW", run: on((*Session).dropView)},
 		}},
 		{"INSERT INTO t SELECT … / VALUES …", "add rows, all or nothing", []statement{
-			{form: "INSERT INTO", run: insert}, {form: "INSERT OVERWRITE", refusal: overwriteRefusal}, {form: "EXECUTE INSERT", run: insert},
+			{form: "INSERT INTO", run: insert}, {form: "INSERT OVERWRITE", run: insert}, {form: "EXECUTE INSERT", run: insert},
 			{form: "EXECUTE STATEMENT SET", refusal: statementSetRefusal},
 			{form: "BEGIN STATEMENT SET", refusal: statementSetRefusal}, {form: "END", refusal: statementSetRefusal},
 		}},

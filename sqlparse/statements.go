@@ -58,7 +58,7 @@ var forms = []Form{
 
 	// Changing data.
 	can("INSERT INTO", "INSERT", "INSERT INTO [catalog.][database.]table [PARTITION (column [= value], …)] [(column, …)] {query | VALUES (expr, …), …}", (*parser).insert),
-	can("INSERT OVERWRITE", "INSERT OVERWRITE", "INSERT OVERWRITE [catalog.][database.]table [PARTITION (column [= value], …)] [(column, …)] query", (*parser).insert),
+	can("INSERT OVERWRITE", "INSERT OVERWRITE", "INSERT OVERWRITE [catalog.][database.]table [(column, …)] {query | VALUES (expr, …), …}", (*parser).insert),
 	can("EXECUTE INSERT", "EXECUTE INSERT", "EXECUTE INSERT INTO table …", (*parser).insert),
 	can("EXECUTE STATEMENT SET", "EXECUTE STATEMENT SET", "EXECUTE STATEMENT SET BEGIN insert; … END", (*parser).executeStatementSet),
 	cannot("EXECUTE PLAN", "EXECUTE PLAN", "EXECUTE PLAN 'file'", whyPlan),

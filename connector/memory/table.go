@@ -49,10 +49,14 @@ type table struct {
 }
 
 var (
-	_ connector.Scannable = (*table)(nil)
-	_ connector.Writable  = (*table)(nil)
-	_ connector.Upserter  = (*table)(nil)
+	_ connector.Scannable  = (*table)(nil)
+	_ connector.Writable   = (*table)(nil)
+	_ connector.Upserter   = (*table)(nil)
+	_ connector.Overwriter = (*table)(nil)
 )
+
+// CheckOverwrite returns nil: any table in memory can be overwritten, by one swap.
+func (t *table) CheckOverwrite(context.Context) error { return nil }
 
 func (t *table) Source(_ context.Context, scan connector.Scan) (connector.Source, error) {
 	return t.store.Source(scan)

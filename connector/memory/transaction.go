@@ -20,7 +20,11 @@ type Transaction struct {
 	store   *Store                                  // INSERT's table; nil while staging
 	publish func(*Store) (connector.Outcome, error) // staging's; nil for INSERT
 	key     *changes                                // nil: rows are only added
-	table   *table                                  // by which it was made; nil for staging
+	// overwrite says that the rows take the place of what is there; where the job reads the table (readsSame) that
+	// must still be seen, what Begin found.
+	overwrite, readsSame bool
+	seen                 *version
+	table                *table // by which it was made; nil for staging
 
 	mu      sync.Mutex
 	state   state
@@ -48,13 +52,13 @@ func Key(id connector.ObjectIdentifier) string {
 	return "memory:" + id.SQL()
 }
 
-// Transaction returns a transaction that appends rows to the table.
+// Transaction returns a transaction that appends rows to the table, or puts them in the place of all that it has.
 func (s *Store) Transaction(insert connector.Insert) (*Transaction, error) {
 	cols, err := mapping(s.id, s.schema, insert.Columns)
 	if err != nil {
 		return nil, err
 	}
-	return &Transaction{id: s.id, schema: s.schema, cols: cols, budget: s.budget, store: s}, nil
+	return &Transaction{id: s.id, schema: s.schema, cols: cols, budget: s.budget, store: s, overwrite: insert.Overwrite, readsSame: insert.ReadsSame}, nil
 }
 
 // NewStaging returns the transaction of a table that does not exist yet. Its Commit hands the store
@@ -111,7 +115,7 @@ func (t *Transaction) Begin(_ context.Context, job connector.JobID) error {
 			return fmt.Errorf("table %s %s", t.id, s.gone)
 		}
 		s.writers[t] = job
-		t.store = s
+		t.store, t.seen = s, s.current
 	}
 	t.state = begun
 	return nil
@@ -192,7 +196,7 @@ func (t *Transaction) Commit(context.Context) (connector.Outcome, error) {
 	return connector.Done, nil
 }
 
-// append makes the rows of a sealed transaction the end of the current version.
+// append makes the rows of a sealed transaction the end of the current version, or all of it.
 func (s *Store) append(t *Transaction) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,6 +204,13 @@ func (s *Store) append(t *Transaction) error {
 		return fmt.Errorf("table %s %s, while the job wrote to it", s.id, s.gone)
 	}
 	old := s.current
+	if t.overwrite {
+		if t.readsSame && s.current != t.seen {
+			return s.changed()
+		}
+		old = &version{}
+		release(s.budget, s.current.bytes)
+	}
 	if t.key != nil {
 		old = old.without(t.key)
 		release(s.budget, s.current.bytes-old.bytes)
@@ -207,6 +218,11 @@ func (s *Store) append(t *Transaction) error {
 	s.current = old.appended(t.sealed)
 	delete(s.writers, t)
 	return nil
+}
+
+// changed is the error of a job that read what is no longer in the table.
+func (s *Store) changed() error {
+	return fmt.Errorf("table %s was changed by another session while the job read it; nothing was written, run the statement again", s.id)
 }
 
 // Abort forgets the rows.

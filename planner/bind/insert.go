@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/expr"
+	"github.com/sluice-sql/sluice/job"
 	"github.com/sluice-sql/sluice/planner/plan"
 	"github.com/sluice-sql/sluice/sqlparse"
 	"github.com/sluice-sql/sluice/types"
@@ -30,6 +31,8 @@ type Write struct {
 	// Upserts and Changes say what the target takes besides new rows: rows that replace each other by a key,
 	// and changes as they are. Of CREATE TABLE AS that is not always known before the table is there: Opened.
 	Upserts, Changes, Opened bool
+	// Overwrite says that the rows take the place of all that the table has.
+	Overwrite bool
 	// columns are what the store keeps: the physical columns, then the metadata columns.
 	columns []types.Column
 }
@@ -68,11 +71,14 @@ func (w *Write) Names() []string {
 	return names
 }
 
-// Insert binds INSERT INTO.
+// Insert binds INSERT INTO and INSERT OVERWRITE.
 func (b *Binder) Insert(s *sqlparse.Insert) (*Write, error) {
 	switch {
-	case s.Overwrite:
-		return nil, notYet(s.Span(), "INSERT OVERWRITE")
+	case s.Overwrite && s.Partition != nil:
+		return nil, withHint(errAt(s.Partition[0].Span(), "INSERT OVERWRITE of some partitions is not supported: all rows of a table are replaced, or none"),
+			"without PARTITION it replaces all rows")
+	case s.Overwrite && b.asked == job.Streaming:
+		return nil, b.noOverwrite(s)
 	case s.OnConflict != nil:
 		return nil, notYet(s.OnConflict.Span(), "ON CONFLICT")
 	}
@@ -93,8 +99,16 @@ func (b *Binder) Insert(s *sqlparse.Insert) (*Write, error) {
 	if _, ok := opened.(connector.Writable); !ok {
 		return nil, errAt(s.Table.Span(), "Table %s cannot be written", t.ID)
 	}
+	if s.Overwrite {
+		if err := b.canOverwrite(opened, t, s.Table); err != nil {
+			return nil, err
+		}
+	}
 	w := newWrite(t.ID, t.Def)
 	w.StoreKey = t.StoreKey
+	if w.Overwrite = s.Overwrite; s.Overwrite {
+		w.Check.Notes = append(w.Check.Notes, "the rows that the table has now stay up to the commit, and are gone with it")
+	}
 	static, err := b.staticPartition(w, s)
 	if err != nil {
 		return nil, err
@@ -106,6 +120,9 @@ func (b *Binder) Insert(s *sqlparse.Insert) (*Write, error) {
 	r, err := b.Query(s.Query)
 	if err != nil {
 		return nil, err
+	}
+	if s.Overwrite && b.Mode() == job.Streaming {
+		return nil, b.noOverwrite(s)
 	}
 	var exprs []expr.Expr
 	var from []Column
@@ -125,6 +142,37 @@ func (b *Binder) Insert(s *sqlparse.Insert) (*Write, error) {
 			"the target columns are %s", quotedNames(w.columns, open))
 	}
 	return w, w.assign(r.Node, exprs, from)
+}
+
+// canOverwrite refuses a table whose rows cannot be replaced as a whole.
+func (b *Binder) canOverwrite(opened connector.Table, t *plan.Table, name sqlparse.ObjectName) error {
+	o, ok := opened.(connector.Overwriter)
+	if !ok {
+		return withHint(errAt(name.Span(), "INSERT OVERWRITE cannot be used on table %s: %s", t.ID, ofConnector(t, "cannot replace its rows in one step")),
+			"the tables of generic_in_memory and jdbc catalogs can be overwritten")
+	}
+	if err := o.CheckOverwrite(b.ctx); err != nil {
+		return atName(err, name)
+	}
+	return nil
+}
+
+// ofConnector says what the connector of a table cannot do.
+func ofConnector(t *plan.Table, cannot string) string {
+	if name, ok := t.Def.Options["connector"]; ok {
+		return "its connector '" + name + "' " + cannot
+	}
+	return "its catalog " + cannot
+}
+
+// noOverwrite is the error for rows that would be replaced in streaming mode: that is done by the commit of the
+// last of the new ones, which a stream need not have.
+func (b *Binder) noOverwrite(s *sqlparse.Insert) error {
+	e := errAt(s.Span(), "INSERT OVERWRITE is not supported in streaming mode: the rows of a table are replaced as a whole, once the last new one is there")
+	if u := b.limits.unbounded; u != nil {
+		return withHint(e, "table %s has no end; INSERT INTO adds its rows as they come", u.id)
+	}
+	return withHint(e, "batch mode can: SET 'execution.runtime-mode' = 'batch'")
 }
 
 // staticPartition binds PARTITION (column = value, column, …): the values by the position of their column.

@@ -36,6 +36,8 @@ type Target struct {
 	Purpose  catalog.Purpose // of CREATE TABLE AS
 	Columns  []int           // positions written, in the order of the rows
 	NotNull  []int           // columns of the rows whose NULL is an error
+	// Overwrite says that the rows take the place of all that the table has.
+	Overwrite bool
 	// Upsert are the columns of the rows by which they replace each other, and Changelog says that the table
 	// takes changes as they are; both of streaming jobs.
 	Upsert    []int
@@ -71,7 +73,7 @@ func Write(root plan.Node, t Target, h Header, catalogs *catalog.CatalogManager)
 		l.g.Create = &job.Create{Table: job.Table{Identifier: t.ID, Catalog: i, Properties: spec.Properties}}
 	}
 	if spec.Kind == hooks.Insert {
-		spec.Columns = t.Columns
+		spec.Columns, spec.Overwrite = t.Columns, t.Overwrite
 	}
 	l.g.Hooks = append(l.g.Hooks, spec)
 	names := make([]string, len(t.Columns))
