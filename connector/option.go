@@ -3,6 +3,7 @@ package connector
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -25,6 +26,16 @@ type Option struct {
 	Allowed []string
 	// Prefix says that Key is a prefix (such as 'sqlite.columns.') followed by a name.
 	Prefix bool
+	// Secret says that the value is one that [ResolveSecret] takes: what names the place of a secret may be
+	// printed, the secret may not.
+	Secret bool
+	// Refused says, of an option of Flink's that means nothing here, why it is not taken.
+	Refused string
+}
+
+// Offered returns the options that are not refused.
+func Offered(list []Option) []Option {
+	return slices.DeleteFunc(slices.Clone(list), func(o Option) bool { return o.Refused != "" })
 }
 
 // Mask is what is printed in place of a secret; given as a value it is refused.
@@ -74,7 +85,11 @@ func CheckOptions(what string, declared []Option, given map[string]string) error
 	sort.Strings(keys)
 	for _, k := range keys {
 		o, ok := lookupOption(declared, k)
+		if ok && o.Refused != "" {
+			return &OptionError{Key: k, Msg: fmt.Sprintf("unsupported option '%s' for %s: %s", k, what, o.Refused), KeyAtFault: true}
+		}
 		if !ok {
+			declared := Offered(declared)
 			names := make([]string, len(declared))
 			likely := make([]string, len(declared))
 			for i, d := range declared {
@@ -146,6 +161,9 @@ func (o Option) keyLike(key string) string {
 func printable(o Option, v string) string {
 	if o.Public {
 		return ScrubURL(v)
+	}
+	if o.Secret && IsSecretReference(v) {
+		return v
 	}
 	return Mask
 }

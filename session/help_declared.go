@@ -25,7 +25,7 @@ const (
 func (s *Session) declarers() []declarer {
 	var list []declarer
 	for _, f := range s.registry.Catalogs {
-		list = append(list, declarer{kind: kindCatalog, name: f.Type(), options: f.Options(),
+		list = append(list, declarer{kind: kindCatalog, name: f.Type(), options: connector.Offered(f.Options()),
 			use: "CREATE CATALOG name WITH ('type' = '" + f.Type() + "', …)"})
 	}
 	for _, f := range s.registry.Connectors {
@@ -40,7 +40,7 @@ func (s *Session) declarers() []declarer {
 			formats = append(formats, declarer{kind: kindFormat, name: name,
 				use: "CREATE TABLE name (column type, …) WITH ('connector' = '" + f.Identifier() + "', 'format' = '" + name + "', …)"})
 		}
-		for _, o := range f.Options() {
+		for _, o := range connector.Offered(f.Options()) {
 			head, _, _ := strings.Cut(o.Key, ".")
 			if i := slices.Index(d.formats, head); i >= 0 {
 				formats[i].options = append(formats[i].options, o)

@@ -3,70 +3,81 @@ package jdbc
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/connector/jdbc"
-	"github.com/sluice-sql/sluice/connector/jdbc/sqlite"
 )
 
 // Factory makes catalogs of type 'jdbc'.
-type Factory struct{}
+type Factory struct{ Dialects jdbc.Dialects }
 
 // Type is jdbc.
 func (Factory) Type() string { return "jdbc" }
 
 // Options are the properties of CREATE CATALOG.
-func (Factory) Options() []connector.Option {
+func (f Factory) Options() []connector.Option {
 	own := []connector.Option{
-		{Key: "base-url", Required: true, Public: true, Doc: "the database, such as 'jdbc:sqlite:/path/shop.db', or a directory of databases, 'jdbc:sqlite:/path/'"},
+		{Key: "base-url", Required: true, Public: true, Doc: "the server, such as 'jdbc:postgresql://host:5432/shop', a file, 'jdbc:sqlite:/path/shop.db', or a directory of files, 'jdbc:sqlite:/path/'"},
 		{Key: "default-database", Public: true, Doc: "the database that USE CATALOG enters; for a file, the name of its one database (default: the file's stem)"},
-		{Key: "username", Doc: "the user; not for SQLite"},
-		{Key: "password", Doc: "the password; not for SQLite"},
 	}
-	return append(own, sqlite.Options()...)
+	own = append(append(own, jdbc.LoginOptions()...), f.Dialects.Options()...)
+	return append(own,
+		connector.Option{Key: "property-version", Public: true, Doc: "not taken", Refused: "there is one version of a catalog's options: leave it out"},
+		connector.Option{Key: "compatible-mode", Public: true, Doc: "not taken", Refused: "what the server is, is seen when it answers: leave it out"})
 }
 
 // Serialized reports that name and properties are all of a catalog.
 func (Factory) Serialized() bool { return true }
 
-// Resolve makes the path in base-url absolute.
-func (Factory) Resolve(properties map[string]string) (map[string]string, error) {
-	a, err := address(properties)
+// Resolve makes the paths in base-url and of a password's file absolute.
+func (f Factory) Resolve(properties map[string]string) (map[string]string, error) {
+	a, err := f.address(properties)
 	if err != nil {
 		return nil, err
 	}
-	if a, err = a.Absolute(); err != nil {
-		return nil, err
+	resolved := maps.Clone(properties)
+	if a.Server == nil {
+		if a, err = a.Absolute(); err != nil {
+			return nil, err
+		}
+		resolved["base-url"] = a.String()
 	}
-	resolved := map[string]string{}
-	for k, v := range properties {
-		resolved[k] = v
-	}
-	resolved["base-url"] = a.String()
-	return resolved, nil
+	return jdbc.Resolve(resolved)
 }
 
-func address(properties map[string]string) (jdbc.Address, error) {
-	a, err := jdbc.ParseURL(properties["base-url"])
+func (f Factory) address(properties map[string]string) (jdbc.Address, error) {
+	a, err := f.Dialects.ParseURL(properties["base-url"])
 	if err != nil {
 		return a, &connector.OptionError{Key: "base-url", Msg: "option 'base-url': " + err.Error()}
 	}
-	if err := jdbc.RefuseUsers(properties); err != nil {
+	if err := f.Dialects.Check(a, properties); err != nil {
 		return a, err
 	}
-	if db, ok := properties["default-database"]; ok && strings.TrimSpace(db) == "" {
+	db, ok := properties["default-database"]
+	switch {
+	case ok && strings.TrimSpace(db) == "":
 		return a, &connector.OptionError{Key: "default-database", Msg: "option 'default-database' is blank"}
+	case ok && a.Server != nil && a.Database != "" && a.Database != db:
+		return a, &connector.OptionError{Key: "default-database", Msg: fmt.Sprintf("'base-url' names the database %s, and 'default-database' says %s: leave out one of them", a.Database, db)}
 	}
 	return a, nil
 }
 
-// Catalog makes a catalog; it opens nothing.
+// Catalog makes a catalog; it opens nothing, but looks up the secret of 'password'.
 func (f Factory) Catalog(name string, properties map[string]string, r *catalog.Registry) (catalog.Catalog, error) {
-	a, err := address(properties)
+	a, err := f.address(properties)
 	if err != nil {
 		return nil, err
+	}
+	if a.Server != nil {
+		s, err := a.Open(properties, r.Env)
+		if err != nil {
+			return nil, err
+		}
+		return &Server{name: name, address: a, properties: properties, server: s}, nil
 	}
 	if a, err = a.Absolute(); err != nil {
 		return nil, err

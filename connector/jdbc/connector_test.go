@@ -75,7 +75,7 @@ func TestConnector(t *testing.T) {
 	require.NoError(t, r.Close())
 
 	for options, want := range map[[2]string]string{
-		{"url", "jdbc:mysql://h/d"}:                  "the jdbc dialect 'mysql' is not supported",
+		{"url", "jdbc:oracle://h/d"}:                 "the jdbc dialect 'oracle' is not supported",
 		{"url", "jdbc:sqlite:" + filepath.Dir(path)}: "is a directory, want a database file",
 		{"username", "me"}:                           "SQLite has no users",
 		{"table-name", "no"}:                         "table no does not exist in " + path,

@@ -13,10 +13,17 @@ import (
 
 var _ connector.Creator = Connector{}
 
-// CheckCreate refuses a table that the database does not have, since only a catalog makes tables there, or
-// that has rows.
+// CheckCreate says what CREATE TABLE AS makes of a table. A server's table is made together with its rows, and
+// must not be there. In a SQLite file, which only a catalog makes tables in, it has to be there without rows.
 func (c Connector) CheckCreate(ctx context.Context, def connector.TableDef, insert connector.Insert, env *connector.Env) (*connector.Creation, error) {
-	t, err := c.target(ctx, def, env)
+	a, err := c.address(def)
+	if err != nil {
+		return nil, err
+	}
+	if a.Server != nil {
+		return a.checkCreate(ctx, def, insert, env)
+	}
+	t, err := target(ctx, a, def, env)
 	if err == nil {
 		err = t.CheckEmpty(ctx)
 	}
@@ -39,19 +46,26 @@ func (c Connector) CheckCreate(ctx context.Context, def connector.TableDef, inse
 
 // Create returns the transaction that writes the first rows of a table of the database.
 func (c Connector) Create(ctx context.Context, def connector.TableDef, insert connector.Insert, env *connector.Env) (connector.Transaction, error) {
-	t, err := c.target(ctx, def, env)
+	a, err := c.address(def)
+	if err != nil {
+		return nil, err
+	}
+	if a.Server != nil {
+		return a.create(def, insert, env)
+	}
+	t, err := target(ctx, a, def, env)
 	if err != nil {
 		return nil, err
 	}
 	return t.FirstRows(insert)
 }
 
-func (c Connector) target(ctx context.Context, def connector.TableDef, env *connector.Env) (*sqlite.Table, error) {
-	s, err := storeOf(def, env)
+func target(ctx context.Context, a Address, def connector.TableDef, env *connector.Env) (*sqlite.Table, error) {
+	s, err := storeOf(a, def, env)
 	if err != nil {
 		return nil, err
 	}
-	advice := fmt.Sprintf("the connector 'jdbc' writes into tables that are there, and makes none; to make the table with its rows, CREATE CATALOG c WITH ('type' = 'jdbc', 'base-url' = '%s'), USE CATALOG c, and CREATE TABLE %s AS …",
+	advice := fmt.Sprintf("the connector 'jdbc' writes into tables that are there, and makes none in a SQLite file; to make the table with its rows, CREATE CATALOG c WITH ('type' = 'jdbc', 'base-url' = '%s'), USE CATALOG c, and CREATE TABLE %s AS …",
 		def.Options["url"], connector.QuoteName(def.Options["table-name"]))
 	if _, err := os.Stat(s.Path); errors.Is(err, fs.ErrNotExist) {
 		return nil, &connector.OptionError{Key: "url", Msg: fmt.Sprintf("there is no file %s: %s", s.Path, advice)}

@@ -66,7 +66,7 @@ func sealed(t *testing.T, path string, insert connector.Insert) connector.Transa
 func TestCreateCheck(t *testing.T) {
 	ctx := context.Background()
 	path := t.TempDir() + "/shop.db"
-	advice := ": the connector 'jdbc' writes into tables that are there, and makes none; to make the table with its rows, CREATE CATALOG c WITH ('type' = 'jdbc', 'base-url' = 'jdbc:sqlite:" + path + "'), USE CATALOG c, and CREATE TABLE `e` AS …"
+	advice := ": the connector 'jdbc' writes into tables that are there, and makes none in a SQLite file; to make the table with its rows, CREATE CATALOG c WITH ('type' = 'jdbc', 'base-url' = 'jdbc:sqlite:" + path + "'), USE CATALOG c, and CREATE TABLE `e` AS …"
 	one := connector.Insert{Columns: []int{0}}
 	check := func(def connector.TableDef, insert connector.Insert) (*connector.Creation, error) {
 		return Connector{}.CheckCreate(ctx, def, insert, nil)

@@ -1,0 +1,8 @@
+package jdbc
+
+import "github.com/sluice-sql/sluice/connector/jdbc/server"
+
+// servers are the dialects of database servers that there are.
+func servers() []server.Dialect {
+	return []server.Dialect{}
+}
