@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -538,11 +539,16 @@ func (m *CatalogManager) CheckDatabase(ctx context.Context, catalog, database st
 	_, err = c.Database(ctx, database)
 	if errors.Is(err, ErrDatabaseNotExist) {
 		names, _ := c.ListDatabases(ctx) // only for the hint
-		if database == "" {
+		switch {
+		case database == "" && len(names) > 0:
+			return &Error{Err: ErrDatabaseNotExist, Msg: fmt.Sprintf("No database of catalog %s is in use.", catalog), Hint: "USE enters one, as USE " + connector.QuoteName(names[0]) + "; 'default-database' in the catalog's options says which one to begin with"}
+		case database == "":
 			return &Error{Err: ErrDatabaseNotExist, Msg: fmt.Sprintf("Catalog %s has no database.", catalog), Hint: "CREATE DATABASE makes one."}
 		}
 		h := hint(database, names)
 		if other := m.catalogHint(database); other != "" {
+			h = other
+		} else if other := m.schemaHint(ctx, catalog, c, database); other != "" {
 			h = other
 		}
 		return &Error{Name: database, Part: DatabasePart, Err: ErrDatabaseNotExist, Hint: h,
@@ -550,6 +556,55 @@ func (m *CatalogManager) CheckDatabase(ctx context.Context, catalog, database st
 	}
 	return err
 }
+
+// schemaHint says that what was taken for the name of a database is that of a schema in the current one: there, a
+// table is called schema.table in one name. It is "" when it is not, or when asking takes long.
+func (m *CatalogManager) schemaHint(ctx context.Context, name string, c Catalog, schema string) string {
+	m.mu.Lock()
+	database := m.database[name]
+	m.mu.Unlock()
+	if database == "" {
+		database = c.DefaultDatabase()
+	}
+	return schemaIn(ctx, c, database, schema, "")
+}
+
+// schemaIn is schemaHint for a database; before is what is written before the name of a table.
+func schemaIn(ctx context.Context, c Catalog, database, schema, before string) string {
+	ctx, cancel := context.WithTimeout(ctx, hintLimit)
+	defer cancel()
+	names, err := c.ListTables(ctx, database)
+	if err != nil {
+		return ""
+	}
+	for _, n := range names {
+		if strings.HasPrefix(n, schema+".") {
+			return connector.QuoteName(schema) + " is a schema of the database " + connector.QuoteName(database) + ": a table of it is written as one name, " + before + connector.QuoteName(n)
+		}
+	}
+	return ""
+}
+
+// threePartHint adds, to the error for a catalog that is not there, that database.schema.table was written.
+func (m *CatalogManager) threePartHint(ctx context.Context, id connector.ObjectIdentifier, err error) error {
+	var e *Error
+	if !errors.As(err, &e) || !errors.Is(err, ErrCatalogNotExist) {
+		return err
+	}
+	c, cerr := m.Catalog(ctx, m.CurrentCatalog())
+	if cerr != nil {
+		return err
+	}
+	if h := schemaIn(ctx, c, id.Catalog, id.Database, connector.QuoteName(id.Catalog)+"."); h != "" {
+		with := *e
+		with.Hint = h
+		return &with
+	}
+	return err
+}
+
+// hintLimit is how long a hint may take.
+const hintLimit = 200 * time.Millisecond
 
 // catalogHint says that what was taken for the name of a database is that of a catalog; "" when it is not.
 func (m *CatalogManager) catalogHint(name string) string {
@@ -573,7 +628,7 @@ func (m *CatalogManager) catalogHint(name string) string {
 // elsewhere says in which other opened catalog there is a table of this name; "" when in none, or when asking
 // takes long.
 func (m *CatalogManager) elsewhere(ctx context.Context, id connector.ObjectIdentifier) string {
-	ctx, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
+	ctx, cancel := context.WithTimeout(ctx, hintLimit)
 	defer cancel()
 	type place struct{ catalog, database string }
 	var places []place
@@ -616,7 +671,7 @@ func (m *CatalogManager) Table(ctx context.Context, id connector.ObjectIdentifie
 		return c, t, nil
 	}
 	if err := m.CheckDatabase(ctx, id.Catalog, id.Database); err != nil {
-		return nil, nil, err
+		return nil, nil, m.threePartHint(ctx, id, err)
 	}
 	c, err := m.Catalog(ctx, id.Catalog)
 	if err != nil {

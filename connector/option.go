@@ -29,6 +29,8 @@ type Option struct {
 	// Secret says that the value is one that [ResolveSecret] takes: what names the place of a secret may be
 	// printed, the secret may not.
 	Secret bool
+	// Begins are how a value may begin, each with what follows; for completion.
+	Begins [][2]string
 	// Refused says, of an option of Flink's that means nothing here, why it is not taken.
 	Refused string
 }

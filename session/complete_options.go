@@ -191,8 +191,8 @@ func (c *completing) declaredOptions(open int, key string, closed bool) {
 		}
 		switch {
 		case o.Allowed != nil:
-		case o.Key == "url" || strings.HasSuffix(o.Key, "-url"):
-			c.address(closed)
+		case o.Begins != nil:
+			c.address(o.Begins, closed)
 		case o.Key == "path" || strings.HasSuffix(o.Key, "-path") || strings.HasSuffix(o.Key, ".path"):
 			c.files(c.prefix, closed, nil)
 		case o.Default != "" && o.Public:
@@ -222,7 +222,7 @@ func (c *completing) declared(given map[string]string) []connector.Option {
 					given = c.s.catalogProperties(c.ctx, path[0])
 				}
 			}
-			list := catalogOptions(r, given)
+			list := connector.Offered(catalogOptions(r, given))
 			list[0].Allowed, list[0].Doc = types, "what the catalog is kept in"
 			return list
 		case "TABLE":
@@ -243,7 +243,7 @@ func (c *completing) declared(given map[string]string) []connector.Option {
 					factory = cat.Factory()
 				}
 			}
-			list := tableOptions(factory)
+			list := connector.Offered(tableOptions(factory))
 			list[0].Allowed, list[0].Doc = names, "what the table's rows are kept in"
 			return list
 		}
@@ -251,13 +251,15 @@ func (c *completing) declared(given map[string]string) []connector.Option {
 	return nil
 }
 
-// address adds the addresses of databases that begin as typed.
-func (c *completing) address(closed bool) {
+// address adds the beginnings of addresses, and behind that of a SQLite file the files.
+func (c *completing) address(begins [][2]string, closed bool) {
 	const scheme = "jdbc:sqlite:"
 	path, ok := strings.CutPrefix(c.prefix, scheme)
 	if !ok {
-		if strings.HasPrefix(scheme, c.prefix) {
-			c.add(CompletionItem{Text: "'" + scheme, Kind: CompleteValue, Doc: "a file, or a folder of files"})
+		for _, b := range begins {
+			if strings.HasPrefix(b[0], c.prefix) && b[0] != c.prefix {
+				c.add(CompletionItem{Text: "'" + b[0], Kind: CompleteValue, Doc: b[1]})
+			}
 		}
 		return
 	}

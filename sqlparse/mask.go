@@ -17,8 +17,15 @@ func IsSecretKey(key string) bool {
 	return false
 }
 
+// isReference reports whether the value of a secret option says only where the
+// secret is kept: in a variable of the environment, or a file.
+func isReference(value string) bool {
+	return strings.HasPrefix(value, "env:") || strings.HasPrefix(value, "file:")
+}
+
 // MaskSecrets returns the text with every secret replaced by as many asterisks:
-// the value of 'key' = 'value' where the key is secret (in WITH, OPTIONS, SET),
+// the value of 'key' = 'value' where the key is secret (in WITH, OPTIONS, SET)
+// and the value is not just the place of one, env:NAME or file:PATH,
 // the password of URLs (user:password@, password=…) in any string. The result
 // has the same length, so that all spans stay valid. It works on any text, also
 // on one that does not parse.
@@ -47,7 +54,9 @@ func MaskSecrets(text string) string {
 		if from, to, ok := stringContent(t); ok {
 			_, _, key := stringContent(before)
 			if key && last.kind == tokOp && last.text == "=" && IsSecretKey(before.text) {
-				mask(from, to)
+				if !isReference(text[from:to]) {
+					mask(from, to)
+				}
 			} else {
 				maskURL(text, from, to, mask)
 			}

@@ -20,7 +20,7 @@ func (Factory) Type() string { return "jdbc" }
 // Options are the properties of CREATE CATALOG.
 func (f Factory) Options() []connector.Option {
 	own := []connector.Option{
-		{Key: "base-url", Required: true, Public: true, Doc: "the server, such as 'jdbc:postgresql://host:5432/shop', a file, 'jdbc:sqlite:/path/shop.db', or a directory of files, 'jdbc:sqlite:/path/'"},
+		{Key: "base-url", Required: true, Public: true, Begins: f.Dialects.Begins(), Doc: "the server, such as 'jdbc:postgresql://host:5432/shop', a file, 'jdbc:sqlite:/path/shop.db', or a directory of files, 'jdbc:sqlite:/path/'"},
 		{Key: "default-database", Public: true, Doc: "the database that USE CATALOG enters; for a file, the name of its one database (default: the file's stem)"},
 	}
 	own = append(append(own, jdbc.LoginOptions()...), f.Dialects.Options()...)

@@ -21,7 +21,7 @@ func (Connector) Identifier() string { return "jdbc" }
 func (c Connector) Options() []connector.Option {
 	own := []connector.Option{
 		{Key: "connector", Required: true, Public: true, Doc: "'jdbc'"},
-		{Key: "url", Required: true, Public: true, Doc: "the database, such as 'jdbc:sqlite:/path/shop.db' or 'jdbc:postgresql://host:5432/shop'"},
+		{Key: "url", Required: true, Public: true, Begins: c.Dialects.Begins(), Doc: "the database, such as 'jdbc:sqlite:/path/shop.db' or 'jdbc:postgresql://host:5432/shop'"},
 		{Key: "table-name", Required: true, Public: true, Doc: "the table's name there; 'schema.name' for one of PostgreSQL outside the schema public"},
 	}
 	own = append(append(own, LoginOptions()...), c.Dialects.Options()...)

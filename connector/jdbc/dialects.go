@@ -32,6 +32,17 @@ func (d Dialects) Names() []string {
 	return names
 }
 
+// Begins are the beginnings of addresses, for completion.
+func (d Dialects) Begins() [][2]string {
+	list := [][2]string{{"jdbc:" + sqliteDialect + ":", "a file, or a folder of files"}}
+	for _, s := range d.All() {
+		for _, name := range append([]string{s.Name()}, s.Aliases()...) {
+			list = append(list, [2]string{"jdbc:" + name + "://", "a server, and one of its databases"})
+		}
+	}
+	return list
+}
+
 func (d Dialects) find(name string) server.Dialect {
 	for _, s := range d.All() {
 		if s.Name() == name || slices.Contains(s.Aliases(), name) {
