@@ -15,8 +15,8 @@ sluice: $(SOURCES)
 demo: sluice ## a CREATE TABLE AS that succeeds, one that fails, one that is killed, two that stream
 	@scripts/demo.sh ./sluice
 
-test: ## run the tests; strace is installed for them as root on Debian
-	@scripts/tools.sh strace || echo "the tests that need strace will be skipped"
+test: ## run the tests; as root on Debian strace, PostgreSQL and MariaDB are installed for them
+	@scripts/tools.sh strace postgresql mariadb-server || echo "the tests that need them will be skipped"
 	$(GO) test ./...
 
 check: gofmt vet staticcheck tidy race test demo ## what CI runs: gofmt, vet, staticcheck, tidy, tests with and without race, docs, arrows, demo

@@ -1,6 +1,7 @@
 package jdbc
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
@@ -179,7 +180,7 @@ func (a *Address) parseParameters(query string) error {
 			return fmt.Errorf("the parameter '%s' is given twice", key)
 		}
 		if why := a.Server.CheckParameter(key, value); why != "" {
-			return fmt.Errorf("the parameter '%s': %s", key, why)
+			return errors.New(why) // names the parameter
 		}
 		a.Parameters[key] = value
 	}

@@ -28,7 +28,7 @@ func (d fakeDialect) DefaultPort() int            { return d.port }
 func (d fakeDialect) Options() []connector.Option { return d.options }
 func (d fakeDialect) CheckParameter(key, value string) string {
 	if key == "bad" {
-		return "it is not taken"
+		return "parameter bad is not taken"
 	}
 	return ""
 }
@@ -94,7 +94,7 @@ func TestServerURL(t *testing.T) {
 		"jdbc:postgresql://h/d?p%61ssword=sec":    "the address has the parameter 'password': give it by the option 'password'",
 		"jdbc:postgresql://h/d?x=1&x=2":           "the parameter 'x' is given twice",
 		"jdbc:postgresql://h/d?x=%4":              "the parameter 'x' has a % that begins no code of two hexadecimal digits",
-		"jdbc:postgresql://h/d?bad=1":             "the parameter 'bad': it is not taken",
+		"jdbc:postgresql://h/d?bad=1":             "parameter bad is not taken",
 		"jdbc:postgresql://h name/d":              "'h name' is no host name" + pg,
 		"jdbc:mysql://(host=a,password=secret)/d": "'(host=a,password=secret)' names several hosts, and only one is taken; write it as jdbc:mysql://host:3306/database",
 	} {
