@@ -416,7 +416,7 @@ func (j *Job) seal() error {
 func (j *Job) finish(created []hooks.JobStatusHook) {
 	ctx := context.Background()
 	j.note(store.Record{Type: store.Sealed, Rows: j.rows})
-	if err := failpoint.Hit("journal.decision"); err != nil {
+	if err := j.hit("journal.decision"); err != nil {
 		j.mu.Lock()
 		j.cause, j.state = err, Failing
 		j.mu.Unlock()
@@ -538,7 +538,7 @@ func (j *Job) conclude(state State, e *Error) {
 		j.forget()
 	}
 	j.note(store.Record{Type: store.Done, State: string(state)})
-	j.warn("journal", failpoint.Hit("journal.done"))
+	j.warn("journal", j.hit("journal.done"))
 	if j.log != nil {
 		// What a finished, failed or canceled job left behind is told from the store, not from here.
 		j.warn("journal", j.log.Close(state != InDoubt))
@@ -553,6 +553,14 @@ func (j *Job) conclude(state State, e *Error) {
 		j.rows = 0
 	}
 	j.pipelines, j.roots, j.sinks, j.hooks, j.graph = nil, nil, nil, nil, nil
+}
+
+// hit marks a place of a job that writes.
+func (j *Job) hit(place string) error {
+	if len(j.hooks) == 0 {
+		return nil
+	}
+	return failpoint.Hit(place)
 }
 
 // note writes to the journal; that it cannot is a warning once the job has begun.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/internal/failpoint"
 	"github.com/sluice-sql/sluice/job"
 )
 
@@ -77,6 +78,9 @@ func (s *sink) write(ctx context.Context) (err error) {
 
 func (s *sink) next(ctx context.Context) (*column.Batch, error) {
 	sl, err := s.in.recv(ctx, ctx)
+	if err == nil {
+		err = failpoint.Hit("read.batch") // as an error of the query, or of its end
+	}
 	if sl == nil || err != nil {
 		s.err = err
 		return nil, err

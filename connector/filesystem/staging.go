@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/internal/failpoint"
 )
 
 // The names of what a job has beside a table, behind the mark and the job's id: the file, while the table's
@@ -103,6 +104,9 @@ func locked(create func() (*os.File, error)) (*os.File, error) {
 		if err == nil {
 			mine, err := lock(f)
 			if mine {
+				err = failpoint.Hit("begin.lock")
+			}
+			if mine && err == nil {
 				return f, nil
 			}
 			if err != nil { // no locks are to be had there: nobody could tell what is left from a live job's
@@ -315,7 +319,11 @@ func (s *staging) makeMissing() (made []string, err error) {
 
 // durable syncs a directory that something was renamed in.
 func durable(dir string) (connector.Outcome, error) {
-	if err := syncDir(dir); err != nil {
+	err := failpoint.Hit("publish.sent")
+	if err == nil {
+		err = syncDir(dir)
+	}
+	if err != nil {
 		return connector.Unknown, fmt.Errorf("the rows are there, but the disk did not confirm that they will stay: %w", err)
 	}
 	return connector.Done, nil
@@ -337,6 +345,7 @@ func (s *staging) remove() error {
 			errs = append(errs, &os.PathError{Op: "remove", Path: s.staged(), Err: err})
 		}
 	}
+	errs = append(errs, failpoint.Hit("cleanup.mid"))
 	if s.file != nil {
 		errs = append(errs, s.file.Close())
 	}
@@ -406,7 +415,7 @@ func sweepDir(dir string) {
 		if err != nil {
 			continue
 		}
-		if mine, _ := lock(f); mine {
+		if mine, _ := lock(f); mine && failpoint.Hit("recover.act") == nil {
 			_ = os.RemoveAll(path)
 		}
 		_ = f.Close()

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/internal/failpoint"
 	"github.com/sluice-sql/sluice/types"
 )
 
@@ -98,6 +99,9 @@ func (t *transaction) Begin(ctx context.Context, job connector.JobID) error {
 	if t.staging, t.err = stage(t.t.path, job, t.t.series.name(of, t.t.codec.Extension()), t.fresh); t.err != nil {
 		return t.err
 	}
+	if t.err = failpoint.Hit("begin.staged"); t.err != nil {
+		return t.err
+	}
 	t.encoder = t.t.codec.Encoder()
 	t.cols = make([]*column.Vector, t.t.physical)
 	t.buf = t.encoder.Header(nil)
@@ -141,6 +145,9 @@ func (w *writer) Write(ctx context.Context, next func() (*column.Batch, error)) 
 		b, err := next()
 		if err == nil && b == nil {
 			return nil
+		}
+		if err == nil && t.rows == 0 {
+			err = failpoint.Hit("write.first")
 		}
 		if err == nil {
 			err = t.add(b)
@@ -191,6 +198,9 @@ func (t *transaction) add(b *column.Batch) error {
 }
 
 func (t *transaction) flush() error {
+	if err := failpoint.Hit("write.flush"); err != nil {
+		return err
+	}
 	n, err := t.staging.file.Write(t.buf)
 	t.size += int64(n)
 	t.buf = t.buf[:0]
@@ -225,6 +235,12 @@ func (t *transaction) Seal(ctx context.Context) (int64, error) {
 }
 
 func (t *transaction) seal() error {
+	if err := failpoint.Hit("seal.before"); err != nil {
+		return err
+	}
+	if failpoint.Mutant("publish-before-seal") {
+		_, _ = t.staging.publish()
+	}
 	if err := t.flush(); err != nil {
 		return err
 	}
@@ -236,7 +252,10 @@ func (t *transaction) seal() error {
 	if st.Size() != t.size {
 		return fmt.Errorf("%s has %d bytes, but %d were written", t.staging.staged(), st.Size(), t.size)
 	}
-	return t.staging.seal(t.size == 0)
+	if err := t.staging.seal(t.size == 0); err != nil {
+		return err
+	}
+	return failpoint.Hit("seal.fsynced")
 }
 
 // Commit gives the file its name.
@@ -253,7 +272,15 @@ func (t *transaction) Commit(context.Context) (connector.Outcome, error) {
 	case !t.sealed || t.ended:
 		return connector.NotDone, errors.New("the transaction is not sealed")
 	}
+	if t.err = failpoint.Hit("publish.before"); t.err != nil {
+		return connector.NotDone, t.err
+	}
 	out, err := t.staging.publish()
+	if out == connector.Done {
+		if err = failpoint.Hit("publish.done"); err != nil {
+			out = connector.Unknown
+		}
+	}
 	if out == connector.NotDone {
 		t.err = err
 		return out, err
@@ -280,6 +307,9 @@ func (t *transaction) Abort(context.Context) error {
 	}
 	if t.staging == nil {
 		return nil
+	}
+	if err := failpoint.Hit("cleanup.before"); err != nil {
+		return err
 	}
 	return t.staging.remove()
 }
