@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -218,18 +219,19 @@ func (s *sqliteSite) look(t *testing.T, _ string) string {
 }
 
 func (s *sqliteSite) leftovers(t *testing.T) []string {
-	left := filesBeside(t, s.dir, "target.db")
+	// A journal that was never synced is no remains: SQLite ignores it, and its next writer takes it over.
+	left := filesBeside(t, s.dir, "target.db", "target.db-journal")
 	names := queryText(t, s.path(), "SELECT type || ' ' || name FROM sqlite_master WHERE name NOT IN ('t', 'keep') AND name NOT LIKE 'sqlite_autoindex_t_%'")
 	return append(left, strings.Fields(names)...)
 }
 
-// filesBeside lists what a directory has beside one file.
-func filesBeside(t *testing.T, dir, file string) []string {
+// filesBeside lists what a directory has beside these files.
+func filesBeside(t *testing.T, dir string, files ...string) []string {
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	var left []string
 	for _, e := range entries {
-		if e.Name() != file {
+		if !slices.Contains(files, e.Name()) {
 			left = append(left, e.Name())
 		}
 	}
@@ -268,8 +270,16 @@ func (s *filesSite) setup(st string) string {
 
 func (s *filesSite) statement(st string) string { return text(st, "t", s.with()) }
 
+// use writes another table beside, and reads this one if it is there: what a job has left is swept by whoever
+// comes that way.
 func (s *filesSite) use() string {
-	return "CREATE TABLE u (id BIGINT, name STRING, half DOUBLE)" + s.with() + ";\nINSERT INTO u SELECT * FROM u WHERE FALSE;\n"
+	columns := " (id BIGINT, name STRING, half DOUBLE)"
+	script := "CREATE TABLE other" + columns + strings.Replace(s.with(), s.out(), filepath.Join(s.dir, "other"), 1) +
+		";\nINSERT INTO other SELECT * FROM (VALUES (1, '', 1.0)) AS v (id, name, half) WHERE FALSE;\n"
+	if _, err := os.Stat(s.out()); err == nil {
+		script += "CREATE TABLE u" + columns + s.with() + ";\nSELECT COUNT(*) FROM u;\n"
+	}
+	return script
 }
 
 func (s *filesSite) look(t *testing.T, _ string) string {
@@ -299,7 +309,7 @@ func (s *filesSite) look(t *testing.T, _ string) string {
 
 func (s *filesSite) leftovers(t *testing.T) []string {
 	_, hidden := filesBelow(t, s.dir)
-	return append(hidden, filesBeside(t, s.dir, "out")...)
+	return append(hidden, filesBeside(t, s.dir, "out", "other")...)
 }
 
 // memorySite is the session's own catalog. Its tables are looked at by the session, and gone with it.

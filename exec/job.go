@@ -293,6 +293,24 @@ func (j *Job) run() {
 	j.conclude(j.abort(created, err), nil)
 }
 
+// broken gives a job whose own code has failed its final state, and nothing else: what it holds is found by the
+// next recovery. A job that never gets there would be taken for one that has finished.
+func (j *Job) broken(e *Error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.state.Final() {
+		return
+	}
+	j.state = Failed
+	if j.committing {
+		j.state = InDoubt
+		e.Msg, e.Hint = doubtText+e.Msg, doubtHint
+	}
+	e.State = j.state
+	j.err, j.end, j.waiting, j.rows = e, j.rt.now(), "", 0
+	j.cancel(e)
+}
+
 // create reserves the targets; it returns the hooks whose OnCreated was entered.
 func (j *Job) create() (entered []hooks.JobStatusHook, err error) {
 	err = j.guard("the preparation of the job", func() error {
@@ -412,6 +430,12 @@ func (j *Job) seal() error {
 	return nil
 }
 
+// What is said of a commit whose outcome is not known.
+const (
+	doubtText = "it is not known whether the rows were committed: "
+	doubtHint = "look at the table before running the statement again"
+)
+
 // finish commits. Nothing here ends with a cancel.
 func (j *Job) finish(created []hooks.JobStatusHook) {
 	ctx := context.Background()
@@ -454,8 +478,7 @@ func (j *Job) finish(created []hooks.JobStatusHook) {
 			j.conclude(j.abort(created[i:], nil), nil)
 			return
 		}
-		e.Msg = "it is not known whether the rows were committed: " + e.Msg
-		e.Hint = "look at the table before running the statement again"
+		e.Msg, e.Hint = doubtText+e.Msg, doubtHint
 		j.doubtful = i
 		j.conclude(InDoubt, &e)
 		return

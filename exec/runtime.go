@@ -123,6 +123,11 @@ func (r *Runtime) Submit(ctx context.Context, encoded []byte) (*Job, error) {
 			defer r.Ended(j)
 		}
 		defer r.retire(j)
+		defer func() {
+			if p := recover(); p != nil {
+				j.broken(internalError("the job", p))
+			}
+		}()
 		if j.stream != nil {
 			j.stream.run()
 			return
