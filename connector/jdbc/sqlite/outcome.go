@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/internal/failpoint"
 )
 
 // Limits of a COMMIT that waits for readers, and of the look into a file after one that failed.
@@ -119,7 +120,10 @@ func (s *Store) commit(ctx context.Context, c *Conn, e *evidence) (connector.Out
 		if !e.same(c) {
 			return &movedError{s.Path, "it was written; nothing was stored"}
 		}
-		return c.Exec("COMMIT")
+		if err := c.Exec("COMMIT"); err != nil {
+			return err
+		}
+		return failpoint.Hit("publish.sent")
 	})
 	switch {
 	case err == nil && !e.same(c):

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/internal/failpoint"
 )
 
 const (
@@ -79,6 +80,10 @@ func (s *scratchFile) remove() error {
 		if err := unix.Unlink(s.path + suffix); err != nil && !errors.Is(err, unix.ENOENT) {
 			errs = append(errs, &os.PathError{Op: "remove", Path: s.path + suffix, Err: err})
 		}
+		if err := failpoint.Hit("cleanup.mid"); err != nil {
+			errs = append(errs, err)
+			break
+		}
 	}
 	return errors.Join(append(errs, s.lock.Close())...)
 }
@@ -87,6 +92,9 @@ func (s *scratchFile) remove() error {
 // sync: nobody reads it unless this process lives.
 func (t *Transaction) beginScratch(ctx context.Context, job connector.JobID) (err error) {
 	if t.scratch, err = newScratch(t.target.Store.Path, job); err != nil {
+		return err
+	}
+	if err := failpoint.Hit("begin.lock"); err != nil {
 		return err
 	}
 	c, err := t.target.Store.open(Read)
@@ -166,7 +174,10 @@ func (t *Transaction) sealScratch() error {
 // publish copies the scratch table into the file in one short transaction.
 func (t *Transaction) publish(ctx context.Context) (connector.Outcome, error) {
 	fail := func(err error) (connector.Outcome, error) { return connector.NotDone, t.poison(t.busy(err)) }
-	var err error
+	err := failpoint.Hit("publish.before")
+	if err != nil {
+		return fail(err)
+	}
 	if t.release, err = queue(ctx, t.target.Store.Env, t.target.Store.Path); err != nil {
 		return fail(err)
 	}
@@ -253,6 +264,9 @@ func Leftovers(target string) (map[connector.JobID]string, error) {
 // Sweep removes the scratch files beside a database file whose jobs are dead (their lock is free) and
 // whom keep does not keep. It may be killed anywhere and run again.
 func Sweep(ctx context.Context, target string, keep func(connector.JobID) bool) (removed, kept []string, err error) {
+	if err := failpoint.Hit("recover.scan"); err != nil {
+		return nil, nil, err
+	}
 	found, err := Leftovers(target)
 	if err != nil {
 		return nil, nil, err
@@ -261,6 +275,10 @@ func Sweep(ctx context.Context, target string, keep func(connector.JobID) bool) 
 	for job, path := range found {
 		if ctx.Err() != nil {
 			errs = append(errs, context.Cause(ctx))
+			break
+		}
+		if err := failpoint.Hit("recover.decide"); err != nil {
+			errs = append(errs, err)
 			break
 		}
 		if keep(job) {
@@ -272,7 +290,13 @@ func Sweep(ctx context.Context, target string, keep func(connector.JobID) bool) 
 			kept = append(kept, path)
 			continue
 		}
-		if err := (&scratchFile{path: path, lock: lock}).remove(); err != nil {
+		err = failpoint.Hit("recover.act")
+		if err == nil {
+			err = (&scratchFile{path: path, lock: lock}).remove()
+		} else {
+			err = errors.Join(err, lock.Close())
+		}
+		if err != nil {
 			errs = append(errs, err)
 			continue
 		}

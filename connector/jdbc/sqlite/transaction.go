@@ -135,6 +135,9 @@ func (t *Transaction) Begin(ctx context.Context, job connector.JobID) error {
 	}
 	t.begun = true
 	err := t.begin(ctx, job)
+	if err == nil {
+		err = failpoint.Hit("begin.staged")
+	}
 	if err != nil {
 		err = t.busy(err)
 		t.err = err
@@ -400,10 +403,15 @@ func (w *writer) Write(ctx context.Context, next func() (*column.Batch, error)) 
 	if !t.conn.InTransaction() {
 		return t.poison(fmt.Errorf("table %s: the transaction ended by itself; nothing was stored", t.target.Table))
 	}
+	place := "write.first"
 	pull := func() (*column.Batch, error) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
+		if err := failpoint.Hit(place); err != nil {
+			return nil, err
+		}
+		place = "write.mid"
 		return next()
 	}
 	if t.target.Key != nil {
@@ -413,6 +421,9 @@ func (w *writer) Write(ctx context.Context, next func() (*column.Batch, error)) 
 		return nil
 	}
 	if err := t.feed.run(t.insert, pull); err != nil {
+		return t.poison(err)
+	}
+	if err := failpoint.Hit("write.flush"); err != nil {
 		return t.poison(err)
 	}
 	t.stored += t.conn.Changes()
@@ -479,6 +490,9 @@ func (t *Transaction) Seal(ctx context.Context) (int64, error) {
 	if !t.conn.InTransaction() {
 		return 0, t.poison(fmt.Errorf("table %s: the transaction ended by itself; nothing was stored", t.target.Table))
 	}
+	if err := failpoint.Hit("seal.before"); err != nil {
+		return 0, t.poison(err)
+	}
 	if sent := t.feed.sent; sent != t.stored && !t.mayDrop() {
 		return 0, t.poison(t.lostRows(sent-t.stored, sent, false))
 	}
@@ -490,6 +504,9 @@ func (t *Transaction) Seal(ctx context.Context) (int64, error) {
 			return 0, t.poison(err)
 		}
 	} else if err := t.checkStored(); err != nil {
+		return 0, t.poison(err)
+	}
+	if err := failpoint.Hit("seal.fsynced"); err != nil {
 		return 0, t.poison(err)
 	}
 	t.sealed = true
@@ -527,10 +544,14 @@ func (t *Transaction) Commit(ctx context.Context) (connector.Outcome, error) {
 
 // commit ends the open transaction of t.conn.
 func (t *Transaction) commit(ctx context.Context) (connector.Outcome, error) {
+	if err := failpoint.Hit("publish.before"); err != nil {
+		return connector.NotDone, t.poison(err)
+	}
 	out, err := t.target.Store.commit(ctx, t.conn, &t.before)
 	t.before.close()
 	switch out {
 	case connector.Done:
+		_ = failpoint.Hit("publish.done") // nothing can be done about what is committed
 		t.ended, t.outcome, t.err = true, out, nil
 		t.closeConn()
 		// What cannot be removed is swept later; the rows are committed.
@@ -574,11 +595,11 @@ func (t *Transaction) Abort(_ context.Context) error {
 // drop removes the scratch file, or the file that the transaction made and left empty, and lets the next
 // writer in.
 func (t *Transaction) drop() error {
-	var err error
+	err := failpoint.Hit("cleanup.before")
 	t.closeConn()
 	t.before.close()
 	if t.scratch != nil {
-		err = t.scratch.remove()
+		err = errors.Join(err, t.scratch.remove())
 		t.scratch = nil
 	}
 	if t.made {
