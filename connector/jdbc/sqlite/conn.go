@@ -93,8 +93,7 @@ func (c *Conn) Close() error {
 	return nil
 }
 
-// Interrupt makes a running read end with an error. It must not be used on a connection that writes: an
-// interrupted write may end its transaction.
+// Interrupt makes a running statement end with an error. An interrupted write may end its transaction, see execUntil.
 func (c *Conn) Interrupt() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -287,4 +286,15 @@ func (c *Conn) interruptOn(ctx context.Context) (stop func() bool) {
 		return func() bool { return true }
 	}
 	return context.AfterFunc(ctx, c.Interrupt)
+}
+
+// execUntil runs a write that ends when ctx does. Its transaction is lost then, and nothing may be written on the
+// connection any more: an interrupt that comes late could end any statement.
+func (c *Conn) execUntil(ctx context.Context, sql string, args ...any) error {
+	stop := c.interruptOn(ctx)
+	err := c.Exec(sql, args...)
+	if !stop() {
+		return context.Cause(ctx)
+	}
+	return err
 }

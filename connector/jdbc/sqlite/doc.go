@@ -16,6 +16,8 @@
 //	transaction.go      the two roads of a write
 //	outcome.go          COMMIT, and what became of one that failed
 //	stored.go           rows that triggers, clauses and foreign keys do not leave there
+//	overwrite.go    INSERT OVERWRITE and TRUNCATE
+//	modify.go       UPDATE and DELETE
 //	replace.go      what a table to replace must not have, and its identity
 //	uses.go         which views and triggers use a table
 //	scratch.go          scratch files and their locks

@@ -30,6 +30,8 @@ type feed struct {
 	batch *column.Batch // the one that C reads
 	sent  int64         // rows handed over, in all statements
 	err   error
+
+	changes bool // the rows are changes of rows that are there, and collected by their key
 }
 
 // newFeed registers a feed on a connection under a name that no table has, the one given where it is free. numeric says of each column
@@ -117,7 +119,8 @@ func (f *feed) valueError(msg string) error {
 // RowError is a value or row that the store refused.
 type RowError struct {
 	Table, Column string
-	Row           int64 // 1-based, in the order written; 0 when not known
+	Row           int64  // 1-based, in the order written; 0 when not known
+	Key           string // of a row that was there, such as "rowid 5"
 	Msg           string
 	Err           error
 }
@@ -131,6 +134,9 @@ func (e *RowError) Error() string {
 	if e.Row > 0 {
 		s += fmt.Sprintf(", row %d", e.Row)
 	}
+	if e.Key != "" {
+		s += ", " + e.Key
+	}
 	return s + ": " + e.Msg
 }
 
@@ -142,7 +148,11 @@ func (f *feed) rowError(err *Error) error {
 	if err.Primary() != codeConstraint || f.batch == nil || int(f.f.row) >= f.batch.N {
 		return err
 	}
-	return &RowError{Table: f.table, Row: int64(f.f.total) + int64(f.f.row) + 1, Msg: f.constraint(err), Err: err}
+	e := &RowError{Table: f.table, Row: int64(f.f.total) + int64(f.f.row) + 1, Err: err}
+	if e.Msg = f.constraint(err); f.changes {
+		e.Msg = "the statement changes the same row twice"
+	}
+	return e
 }
 
 // constraint words a constraint failure with the values of the row that the message names.

@@ -201,7 +201,7 @@ func (t *Transaction) publish(ctx context.Context) (connector.Outcome, error) {
 	if err := t.take(true); err != nil {
 		return fail(err)
 	}
-	if err := t.prepareTarget(t.conn); err != nil {
+	if err := t.prepareTarget(context.WithoutCancel(ctx), t.conn); err != nil {
 		return fail(err)
 	}
 	if err := t.countRows(); err != nil {

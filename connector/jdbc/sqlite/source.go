@@ -45,6 +45,10 @@ type session struct {
 func newSource(ctx context.Context, s *Store, info *TableInfo, schema types.Schema, scan connector.Scan) (*source, error) {
 	src := &source{store: s, info: info, def: schema, scan: scan}
 	for _, i := range scan.Columns {
+		if i == len(schema.Columns) && info.Rowid != "" { // of an UPDATE or DELETE
+			src.cols = append(src.cols, scanColumn{name: info.Rowid, t: types.Of(types.BigInt).AsNotNull()})
+			continue
+		}
 		col := schema.Columns[i]
 		had, ok := info.column(col.Name)
 		if !ok {

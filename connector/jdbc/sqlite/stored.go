@@ -6,14 +6,20 @@ import (
 	"strings"
 )
 
-// lock takes the write lock on c. Foreign keys of a table to insert into are enforced, which SQLite does
-// not do unless told, and must be told outside of a transaction; they are checked when all rows are there.
+// lock takes the write lock on c. Foreign keys of a table to write into are enforced, and those that refer to a table
+// whose rows go or change, which SQLite does not do unless told, and must be told outside of a transaction; they are
+// checked when all rows are there.
 func (t *Transaction) lock(ctx context.Context, c *Conn) error {
 	for {
 		if err := beginImmediate(ctx, c); err != nil || t.target.Create != nil {
 			return err
 		}
 		keys, err := c.Int("SELECT count(*) FROM pragma_foreign_key_list(?1)", t.target.Table)
+		if err == nil && (t.target.Overwrite || t.target.Change != nil) {
+			var refs []reference
+			refs, err = c.references(t.target.Table)
+			keys += int64(len(refs))
+		}
 		if err != nil {
 			return err
 		}
@@ -38,7 +44,7 @@ func (t *Transaction) lock(ctx context.Context, c *Conn) error {
 // countRows notes how many rows a table has that may lose rows without saying so: by a trigger that
 // deletes, or by a clause that replaces. It costs a scan, there only.
 func (t *Transaction) countRows() (err error) {
-	t.counted = t.target.Create == nil && !t.mayDrop() && t.target.Key == nil && (len(t.info.Triggers) > 0 || t.info.conflictClause())
+	t.counted = t.target.Create == nil && t.target.Change == nil && !t.mayDrop() && t.target.Key == nil && (len(t.info.Triggers) > 0 || t.info.conflictClause())
 	if t.counted {
 		t.rowsBefore, err = t.conn.Int("SELECT count(*) FROM main." + Quote(t.target.Table))
 	}
@@ -96,7 +102,10 @@ func (t *Transaction) lostRows(lost, sent int64, replaced bool) error {
 func (t *Transaction) orphan() error {
 	e := &RowError{Table: t.target.Table, Msg: "FOREIGN KEY constraint failed"}
 	rows, err := t.conn.Rows(`SELECT "rowid", "parent", fkid FROM pragma_foreign_key_check(?1) ORDER BY 1 DESC LIMIT 1`, t.target.Table)
-	if err != nil || len(rows) == 0 {
+	if err == nil && len(rows) == 0 {
+		return t.childless(e)
+	}
+	if err != nil {
 		return e
 	}
 	parent, _ := rows[0][1].(string)
@@ -121,5 +130,27 @@ func (t *Transaction) orphan() error {
 		of = append(of, from)
 	}
 	e.Msg = fmt.Sprintf("FOREIGN KEY constraint failed: no row of table %s has %s (%s of table %s)", parent, strings.Join(has, ", "), strings.Join(of, ", "), t.target.Table)
+	return e
+}
+
+// childless names rows of other tables that refer to rows of this one which are gone.
+func (t *Transaction) childless(e *RowError) error {
+	refs, err := t.conn.references(t.target.Table)
+	if err != nil {
+		return e
+	}
+	for _, r := range refs {
+		rows, err := t.conn.Rows(`SELECT count(*), min("rowid") FROM pragma_foreign_key_check(?1) WHERE "parent" = ?2 COLLATE NOCASE`, r.table, t.target.Table)
+		if err != nil {
+			return e
+		}
+		if n, _ := rows[0][0].(int64); n > 0 {
+			e.Msg += fmt.Sprintf(": rows of table %s refer to rows that would be gone: %s", r.table, groups(n))
+			if id, ok := rows[0][1].(int64); ok {
+				e.Msg += fmt.Sprintf(", the first has the rowid %d", id)
+			}
+			return e
+		}
+	}
 	return e
 }

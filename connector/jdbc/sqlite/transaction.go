@@ -31,6 +31,10 @@ type Target struct {
 	// Key are the columns, as positions in Columns, by which rows replace and delete others: the primary key.
 	// Nil: rows are only added.
 	Key []int
+	// Overwrite says that the rows take the place of all that the table has. Without columns it gets none.
+	Overwrite bool
+	// Change says that rows which are there are changed or deleted.
+	Change *Change
 	// ReadsSame says that the same job also reads the file.
 	ReadsSame bool
 }
@@ -101,6 +105,9 @@ func (t *Transaction) Key() string { return t.key }
 // chooseRoad decides the road from what the file is now.
 func (t *Transaction) chooseRoad(ctx context.Context) (road, error) {
 	s := t.target.Store
+	if t.target.Change != nil || t.target.Overwrite && len(t.target.Columns) == 0 {
+		return direct, nil
+	}
 	if absent(s.Path) || !t.target.ReadsSame && (!s.Staging || t.target.Key != nil) {
 		return direct, nil
 	}
@@ -163,6 +170,14 @@ func (t *Transaction) begin(ctx context.Context, job connector.JobID) (err error
 	if err != nil {
 		return err
 	}
+	if len(t.target.Columns) == 0 { // nothing is written
+		return nil
+	}
+	return t.prepareInsert()
+}
+
+// prepareInsert makes the feed and the statement that stores its rows.
+func (t *Transaction) prepareInsert() (err error) {
 	n := len(t.target.Columns)
 	names, ts, numeric := make([]string, n), make([]types.Type, n), make([]bool, n)
 	for i, c := range t.target.Columns {
@@ -174,6 +189,14 @@ func (t *Transaction) begin(ctx context.Context, job connector.JobID) (err error
 		}
 	}
 	if t.feed, err = newFeed(t.conn, "_sluice_feed", t.target.Table, names, ts, numeric); err != nil {
+		return err
+	}
+	if t.target.Change != nil {
+		t.feed.changes = true
+		sql, err := t.prepareChange(t.feed.name)
+		if err == nil {
+			t.insert, err = t.conn.prepare(sql)
+		}
 		return err
 	}
 	cells := make([]string, len(names))
@@ -226,7 +249,9 @@ func (t *Transaction) onConflict() (string, error) {
 }
 
 // mayDrop reports whether rows may be dropped as asked for.
-func (t *Transaction) mayDrop() bool { return t.target.Store.OnConflict != "" && t.target.Key == nil }
+func (t *Transaction) mayDrop() bool {
+	return t.target.Store.OnConflict != "" && t.target.Key == nil && t.target.Change == nil
+}
 
 func quoteAll(names []string) string {
 	quoted := make([]string, len(names))
@@ -251,7 +276,7 @@ func (t *Transaction) beginDirect(ctx context.Context) (err error) {
 	if err := t.take(false); err != nil {
 		return err
 	}
-	if err := t.prepareTarget(t.conn); err != nil {
+	if err := t.prepareTarget(ctx, t.conn); err != nil {
 		return err
 	}
 	return t.countRows()
@@ -297,10 +322,14 @@ func (t *Transaction) lockFile(ctx context.Context) (c *Conn, made bool, err err
 	}
 }
 
-// prepareTarget makes the table in the open transaction of c, or checks the one to insert into.
-func (t *Transaction) prepareTarget(c *Conn) error {
+// prepareTarget makes the table in the open transaction of c, or checks the one to write into, and empties it where
+// that is asked for.
+func (t *Transaction) prepareTarget(ctx context.Context, c *Conn) error {
 	if t.target.Create == nil {
-		return t.checkInsert(c)
+		if err := t.checkInsert(c); err != nil || !t.target.Overwrite {
+			return err
+		}
+		return t.removeAll(ctx, c)
 	}
 	if t.target.Replace != ReplaceNever {
 		if err := t.makeRoom(c); err != nil {
@@ -342,7 +371,7 @@ func (t *Transaction) checkInsert(c *Conn) error {
 	if info.View {
 		return fmt.Errorf("%s is a view of SQLite; it cannot be written", t.target.Table)
 	}
-	for _, col := range t.target.Columns {
+	for _, col := range t.written() {
 		had, ok := info.column(col.Name)
 		switch {
 		case !ok:
@@ -356,6 +385,11 @@ func (t *Transaction) checkInsert(c *Conn) error {
 	}
 	if t.target.Empty {
 		if err := isEmpty(c, info.Name); err != nil {
+			return err
+		}
+	}
+	if t.target.Change != nil {
+		if err := t.checkChange(info); err != nil {
 			return err
 		}
 	}
@@ -378,7 +412,7 @@ func (t *Transaction) Writer(_ context.Context, _ int) (connector.Writer, error)
 	switch {
 	case t.err != nil:
 		return nil, t.err
-	case !t.begun || t.sealed || t.ended:
+	case !t.begun || t.sealed || t.ended || t.feed == nil:
 		return nil, errors.New("no transaction is open for writing")
 	case t.writer:
 		return nil, fmt.Errorf("table %s: a SQLite file has one writer at a time", t.target.Table)
@@ -493,12 +527,19 @@ func (t *Transaction) Seal(ctx context.Context) (int64, error) {
 	if err := failpoint.Hit("seal.before"); err != nil {
 		return 0, t.poison(err)
 	}
-	if sent := t.feed.sent; sent != t.stored && !t.mayDrop() {
-		return 0, t.poison(t.lostRows(sent-t.stored, sent, false))
+	if t.feed != nil {
+		if sent := t.feed.sent; sent != t.stored && !t.mayDrop() {
+			return 0, t.poison(t.lostRows(sent-t.stored, sent, false))
+		}
+		t.insert.close()
+		t.insert = nil
 	}
-	t.insert.close()
-	t.insert = nil
 	t.closeDelete()
+	if t.target.Change != nil {
+		if err := t.apply(ctx); err != nil {
+			return 0, t.poison(err)
+		}
+	}
 	if t.road == scratch {
 		if err := t.sealScratch(); err != nil {
 			return 0, t.poison(err)
