@@ -1,0 +1,132 @@
+package mysql
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"syscall"
+
+	mysqldriver "github.com/go-sql-driver/mysql"
+
+	"github.com/sluice-sql/sluice/connector"
+)
+
+// Numbers of the server's errors.
+const (
+	errDatabaseExists   = 1007
+	errNoSuchDrop       = 1008 // of a database
+	errDenied           = 1044 // for a database
+	errBadLogin         = 1045
+	errBadDatabase      = 1049
+	errTableExists      = 1050
+	errUnknownTable     = 1051
+	errDuplicate        = 1062
+	errRowReferenced    = 1451
+	errNoRowReferenced  = 1452
+	errTooLarge         = 1118 // row size
+	errTableDenied      = 1142
+	errNoSuchTable      = 1146
+	errPacketTooLarge   = 1153
+	errLockWait         = 1205
+	errDeadlock         = 1213
+	errInterrupted      = 1317
+	errTableChanged     = 1412 // since the snapshot
+	errKilled           = 1927 // MariaDB: connection was killed
+	errDropNotPermitted = 1227
+)
+
+// Error is an error that the server sent.
+type Error struct {
+	Number int
+	Msg    string
+}
+
+// Error is the server's message, cleaned of what would disturb a terminal.
+func (e *Error) Error() string { return e.Msg }
+
+// LinkError says that the connection to the server was lost, or was not had.
+type LinkError struct {
+	Addr string
+	Msg  string
+}
+
+// Error names the server.
+func (e *LinkError) Error() string { return "MySQL server " + e.Addr + ": " + e.Msg }
+
+// numberOf returns the number of the server's error, 0 when err is none.
+func numberOf(err error) int {
+	var e *Error
+	if errors.As(err, &e) {
+		return e.Number
+	}
+	return 0
+}
+
+// fault turns an error of the driver into one that a person can read and that has no secret.
+func (s *Server) fault(err error) error {
+	if err == nil {
+		return nil
+	}
+	var reply *mysqldriver.MySQLError
+	if errors.As(err, &reply) {
+		return &Error{int(reply.Number), s.scrub(reply.Message)}
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	var link *LinkError
+	if errors.As(err, &link) {
+		return err
+	}
+	return &LinkError{s.addr(), s.scrub(linkReason(err))}
+}
+
+// scrub takes the password and control characters out of a text.
+func (s *Server) scrub(text string) string {
+	if pw := s.config.Password.Reveal(); len(pw) > 2 {
+		text = strings.ReplaceAll(text, pw, connector.Mask)
+	}
+	return strings.Map(func(r rune) rune {
+		if r < ' ' && r != '\n' && r != '\t' || r == 0x7f {
+			return '?'
+		}
+		return r
+	}, text)
+}
+
+func linkReason(err error) string {
+	var dns *net.DNSError
+	var number syscall.Errno
+	var timeout net.Error
+	switch {
+	case errors.As(err, &dns):
+		return "there is no host of the name " + dns.Name
+	case errors.As(err, &number):
+		return "cannot be reached: " + number.Error()
+	case errors.Is(err, mysqldriver.ErrInvalidConn), errors.Is(err, driver.ErrBadConn), errors.Is(err, net.ErrClosed), errors.Is(err, os.ErrClosed):
+		return "the connection was lost"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "no answer in time"
+	case errors.Is(err, mysqldriver.ErrNoTLS):
+		return "the server has no TLS, and 'sslMode' or 'useSSL' asks for it"
+	case errors.Is(err, mysqldriver.ErrCleartextPassword), errors.Is(err, mysqldriver.ErrOldPassword), errors.Is(err, mysqldriver.ErrUnknownPlugin):
+		return "the user's way of authentication is not supported"
+	}
+	return err.Error()
+}
+
+// lost reports that an error leaves open what the server did: it is not the server's own answer.
+func lost(err error) bool { return err != nil && numberOf(err) == 0 }
+
+// privilege explains what a refusal of the server means for what was to be done.
+func privilege(err error, what string) error {
+	switch numberOf(err) {
+	case errDenied, errTableDenied, errDropNotPermitted:
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return err
+}

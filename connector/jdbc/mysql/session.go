@@ -1,0 +1,306 @@
+package mysql
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/internal/failpoint"
+)
+
+// Limits of the time that the end of a job takes.
+const (
+	publishWait = 30 // seconds that RENAME waits for others that use a table
+	lookTime    = 40 * time.Second
+	lookPause   = 200 * time.Millisecond
+	abortTime   = 20 * time.Second
+)
+
+// session is what the transactions of tables have in common: the session of the job with its lock, and how far it is.
+type session struct {
+	s              *Server
+	database, name string
+	note           func(string) error // notes evidence; nil: nobody asks later
+
+	mu      sync.Mutex
+	job     connector.JobID
+	c       *conn
+	load    *loader
+	err     error // the first: nothing is written after it
+	begun   bool
+	sealed  bool
+	ended   bool
+	outcome connector.Outcome // valid when ended
+	stored  int64
+}
+
+// Key names the server and the user.
+func (t *session) Key() string { return t.s.Key() }
+
+// NoteEvidence is called before Begin.
+func (t *session) NoteEvidence(note func(string) error) { t.note = note }
+
+// enter opens the job's session and takes its lock, by which others see that the job lives.
+func (t *session) enter(ctx context.Context, job connector.JobID, found bool) (err error) {
+	if t.begun {
+		return errors.New("the transaction has begun before")
+	}
+	t.begun, t.job = true, job
+	if t.c, err = t.s.open(ctx, t.database, found); err != nil {
+		return err
+	}
+	got, err := t.c.lock(ctx, lockName(job), 0)
+	if err == nil && !got {
+		err = fmt.Errorf("job %s is already at work on the server", job)
+	}
+	if err != nil {
+		return err
+	}
+	return failpoint.Hit("begin.lock")
+}
+
+// Writer returns the one writer.
+func (t *session) writer(run func(context.Context, *column.Batch) error) (connector.Writer, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.err != nil:
+		return nil, t.err
+	case !t.begun || t.sealed || t.ended:
+		return nil, errors.New("no transaction is open for writing")
+	}
+	return &writer{t, run}, nil
+}
+
+// writer writes what it is given by the job's one session; several writers take turns.
+type writer struct {
+	t   *session
+	run func(context.Context, *column.Batch) error
+}
+
+// Write stores the rows of every batch.
+func (w *writer) Write(ctx context.Context, next func() (*column.Batch, error)) error {
+	for {
+		b, err := next()
+		if err == nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		if err := w.t.take(ctx, b, err, w.run); err != nil || b == nil {
+			return err
+		}
+	}
+}
+
+// take stores a batch, or the error that came in its place.
+func (t *session) take(ctx context.Context, b *column.Batch, err error, run func(context.Context, *column.Batch) error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil {
+		return t.err
+	}
+	if t.sealed || t.ended {
+		return errors.New("the transaction is not open for writing any more")
+	}
+	if err == nil && b != nil {
+		err = run(ctx, b)
+	}
+	if err != nil {
+		t.err = err
+	}
+	return err
+}
+
+// Close has nothing to close: what was written stays in the transaction.
+func (w *writer) Close() error { return nil }
+
+// fail keeps the first error.
+func (t *session) fail(err error) error {
+	if t.err == nil {
+		t.err = err
+	}
+	return err
+}
+
+// leave ends the job's session, and with it its lock.
+func (t *session) leave() {
+	if t.c != nil {
+		_ = t.c.close()
+		t.c = nil
+	}
+	t.load = nil
+}
+
+// finish settles how the job ended.
+func (t *session) finish(out connector.Outcome, err error) (connector.Outcome, error) {
+	t.ended, t.outcome = true, out
+	if out == connector.Done {
+		t.err = nil
+		return out, err
+	}
+	return out, t.fail(err)
+}
+
+// settled returns what a repeated Commit, or one that may not be, has for an answer.
+func (t *session) settled() (out connector.Outcome, err error, ok bool) {
+	switch {
+	case t.ended && t.outcome == connector.Done:
+		return connector.Done, nil, true
+	case t.ended:
+		return t.outcome, t.err, true
+	case t.err != nil:
+		return connector.NotDone, t.err, true
+	case !t.sealed:
+		return connector.NotDone, errors.New("the transaction is not sealed"), true
+	}
+	return 0, nil, false
+}
+
+// evidence is what is noted before a commit, to ask the server by later.
+type evidence struct {
+	Job   connector.JobID `json:"job"`
+	Table string          `json:"table"`
+	// Staged says that a table is renamed; else a marked transaction is committed.
+	Staged bool `json:"staged,omitempty"`
+	// ID is the number by which InnoDB knows the staged table, where we may know it: no RENAME changes it.
+	ID string `json:"id,omitempty"`
+}
+
+// noted has the evidence written down.
+func (t *session) noted(e evidence) error {
+	if t.note == nil {
+		return nil
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	return t.note(string(text))
+}
+
+// Outcome asks the server by what was noted.
+func (s *Server) Outcome(ctx context.Context, database, text string) (connector.Outcome, error) {
+	var e evidence
+	if err := json.Unmarshal([]byte(text), &e); err != nil {
+		return connector.Unknown, fmt.Errorf("the evidence noted cannot be read: %w", err)
+	}
+	return s.look(ctx, database, e)
+}
+
+// look finds out what became of a commit: it waits until the session of the job is over, which its lock tells,
+// and then looks at what is there. Unless ctx ends first it tries again while the server cannot be reached.
+func (s *Server) look(ctx context.Context, database string, e evidence) (connector.Outcome, error) {
+	for {
+		out, err := s.lookOnce(ctx, database, e)
+		var link *LinkError
+		if out != connector.Unknown || !errors.As(err, &link) && ctx.Err() == nil {
+			return out, err
+		}
+		select {
+		case <-ctx.Done():
+			return connector.Unknown, fmt.Errorf("whether the rows were committed cannot be told now: %w", err)
+		case <-time.After(lookPause):
+		}
+	}
+}
+
+func (s *Server) lookOnce(ctx context.Context, database string, e evidence) (out connector.Outcome, err error) {
+	out = connector.Unknown
+	err = s.with(ctx, "", func(c *conn) error {
+		for {
+			got, err := c.lock(ctx, lockName(e.Job), time.Second)
+			if err != nil {
+				return err
+			}
+			if got {
+				break
+			}
+		}
+		if e.Staged {
+			out, err = c.lookStaged(ctx, database, e)
+		} else {
+			out, err = c.lookMarked(ctx, database, e)
+		}
+		return err
+	})
+	return out, err
+}
+
+// lookStaged: the staged table under its own name was not published; the mark on the target says that it was.
+func (c *conn) lookStaged(ctx context.Context, database string, e evidence) (connector.Outcome, error) {
+	there, err := c.tableNamed(ctx, database, ownName(e.Job, stagedName))
+	if err != nil {
+		return connector.Unknown, err
+	}
+	if there {
+		return connector.NotDone, nil
+	}
+	rows, err := c.query(ctx, "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+literal(database)+" AND TABLE_NAME = "+literal(e.Table))
+	if err != nil {
+		return connector.Unknown, err
+	}
+	for _, r := range rows {
+		if m, _ := parseMark(r[0].text); m != nil && m.Job == e.Job {
+			return connector.Done, nil
+		}
+	}
+	if e.ID != "" && c.tableID(ctx, database, e.Table) == e.ID {
+		return connector.Done, nil
+	}
+	return connector.Unknown, &ChangedError{fmt.Sprintf("whether table %s was published cannot be told: what the job had made was renamed, altered or dropped since", e.Table)}
+}
+
+// ChangedError says that what a commit would be known by is gone.
+type ChangedError struct{ msg string }
+
+// Error is the message.
+func (e *ChangedError) Error() string { return e.msg }
+
+// lookMarked: the row of the mark came with those of the transaction, or not at all.
+func (c *conn) lookMarked(ctx context.Context, database string, e evidence) (connector.Outcome, error) {
+	name := ownName(e.Job, markName)
+	there, err := c.tableNamed(ctx, database, name)
+	if err != nil {
+		return connector.Unknown, err
+	}
+	if !there {
+		return connector.Unknown, &ChangedError{fmt.Sprintf("whether the rows of table %s were committed cannot be told: the job's mark is gone", e.Table)}
+	}
+	n, err := c.value(ctx, "SELECT COUNT(*) FROM "+qualified(database, name))
+	switch {
+	case err != nil:
+		return connector.Unknown, err
+	case n.text == "0":
+		return connector.NotDone, nil
+	}
+	return connector.Done, nil
+}
+
+// tableNamed reports whether there is a table of a name of ours.
+func (c *conn) tableNamed(ctx context.Context, database, name string) (bool, error) {
+	n, err := c.value(ctx, "SELECT COUNT(*) FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+literal(database)+" AND TABLE_NAME = "+literal(name))
+	return n.text != "0", err
+}
+
+// tableID is InnoDB's number of a table, "" when it cannot be known.
+func (c *conn) tableID(ctx context.Context, database, name string) string {
+	from := "information_schema.INNODB_TABLES"
+	if c.maria {
+		from = "information_schema.INNODB_SYS_TABLES"
+	}
+	// Only names that InnoDB keeps as they are.
+	for _, r := range database + name {
+		if !(r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+			return ""
+		}
+	}
+	id, err := c.value(ctx, "SELECT TABLE_ID FROM "+from+" WHERE NAME = "+literal(database+"/"+name))
+	if err != nil || id.null {
+		return ""
+	}
+	return id.text
+}

@@ -1,0 +1,399 @@
+package mysql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/connector/jdbc/server"
+	"github.com/sluice-sql/sluice/internal/failpoint"
+	"github.com/sluice-sql/sluice/types"
+)
+
+// flushesToCommit is after how many INSERTs the rows of a staged table are committed: they are hidden anyway, and
+// a shorter transaction is cheaper to end.
+const flushesToCommit = 64
+
+// staged makes a table under a name of ours, and publishes it by RENAME TABLE.
+type staged struct {
+	session
+	target  server.Target
+	old     *table // that gives way; nil: none
+	oldID   string // InnoDB's number of it, where it may be known
+	columns []target
+	made    bool
+	id      string
+}
+
+var _ connector.Transaction = (*staged)(nil)
+var _ connector.Evident = (*staged)(nil)
+
+// Stage returns the transaction of a table that is made or replaced.
+func (s *Server) Stage(t server.Target) connector.Transaction {
+	return &staged{session: session{s: s, database: t.Database, name: t.Table}, target: t}
+}
+
+// CheckStage says whether a table would be made all or nothing, and what stands in its way.
+func (s *Server) CheckStage(ctx context.Context, t server.Target) (reason string, notes []string, err error) {
+	err = s.with(ctx, "", func(c *conn) error {
+		old, err := c.checkTarget(ctx, t)
+		if err != nil {
+			return err
+		}
+		if _, _, err := createTable(quote(t.Table), t.Definition, &c.facts); err != nil {
+			return err
+		}
+		reason = "a hidden table of " + c.product() + ", published by one RENAME TABLE"
+		if old != nil {
+			notes = append(notes, "the old table stands to the end, and is dropped after the RENAME that exchanges the two; rights granted on the table stay")
+			if now := old.primary(); len(now) > 0 && !sameNames(now, t.Definition.Schema.PrimaryKey) {
+				notes = append(notes, "the old table has the PRIMARY KEY ("+strings.Join(now, ", ")+"), which the new one has not")
+			}
+		}
+		if c.flush != 1 {
+			notes = append(notes, fmt.Sprintf("the server has innodb_flush_log_at_trx_commit = %d: what it says is committed may be lost when its machine loses power", c.flush))
+		}
+		return nil
+	})
+	return reason, notes, err
+}
+
+// checkTarget checks that a table can be made under the name of a target, and returns the one that gives way.
+func (c *conn) checkTarget(ctx context.Context, t server.Target) (old *table, err error) {
+	if !c.atomicDDL() {
+		return nil, fmt.Errorf("%s does not survive a crash within RENAME TABLE whole, so that a table cannot be made all or nothing: it takes MySQL 8.0 or MariaDB 10.6", c.product())
+	}
+	if err := checkNew(t.Table); err != nil {
+		return nil, err
+	}
+	if err := c.exactDatabase(ctx, t.Database); err != nil {
+		return nil, err
+	}
+	if t.Mode == server.Create {
+		return nil, c.taken(ctx, t.Database, t.Table)
+	}
+	old, near, err := c.describe(ctx, t.Database, t.Table)
+	switch {
+	case err != nil:
+		return nil, err
+	case old == nil && near != "" && c.folding != 0:
+		return nil, &server.ExistsError{Table: t.Table, Taken: near, Kind: "table"}
+	case old == nil && t.Mode == server.Replace:
+		return nil, fmt.Errorf("%w: %s", server.ErrNotThere, t.Table)
+	case old == nil:
+		return nil, nil
+	case old.view():
+		return nil, fmt.Errorf("%s is a view of MySQL: DROP VIEW it first", t.Table)
+	}
+	loses, err := c.wouldLose(ctx, old, t.Definition)
+	if err == nil && len(loses) > 0 {
+		err = fmt.Errorf("table %s is not replaced, since with the old table would be lost: %s; DELETE FROM it and INSERT INTO it, or drop them first", t.Table, strings.Join(loses, ", "))
+	}
+	return old, err
+}
+
+// Begin makes the hidden table.
+func (t *staged) Begin(ctx context.Context, job connector.JobID) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	err := t.begin(ctx, job)
+	if err != nil {
+		t.fail(err)
+	}
+	return err
+}
+
+func (t *staged) begin(ctx context.Context, job connector.JobID) (err error) {
+	if err := t.enter(ctx, job, false); err != nil {
+		return err
+	}
+	if t.old, err = t.c.checkTarget(ctx, t.target); err != nil {
+		return err
+	}
+	if t.old != nil {
+		t.oldID = t.c.tableID(ctx, t.database, t.name)
+	}
+	def := t.target.Definition
+	if err := checkComment(def.Comment); err != nil {
+		return err
+	}
+	users := def.Comment
+	def.Comment = ""
+	own := qualified(t.database, ownName(job, stagedName))
+	ddl, _, err := createTable(own, def, &t.c.facts)
+	if err != nil {
+		return err
+	}
+	t.made = true // maybe, if the answer is lost
+	if _, err := t.c.exec(ctx, ddl+" COMMENT="+literal(mark{Job: job, Table: t.name}.comment(users))); err != nil {
+		return privilege(fmt.Errorf("table %s: %w", t.name, err), "a table is made under a hidden name first, which needs the rights CREATE, DROP, ALTER and INSERT on the database "+t.database)
+	}
+	made, _, err := t.c.describe(ctx, t.database, ownName(job, stagedName))
+	if err != nil {
+		return err
+	}
+	if err := t.asDeclared(made); err != nil {
+		return err
+	}
+	t.id = t.c.tableID(ctx, t.database, ownName(job, stagedName))
+	if _, err := t.c.exec(ctx, "SET SESSION autocommit=0"); err != nil {
+		return err
+	}
+	t.load = newLoader(t.c, own, t.name, t.columns, "")
+	return failpoint.Hit("begin.staged")
+}
+
+// asDeclared makes sure that the table is what was asked for: a server may be set up to take other types or engines
+// without a word.
+func (t *staged) asDeclared(made *table) error {
+	if made == nil || !strings.EqualFold(made.engine, "InnoDB") {
+		return fmt.Errorf("table %s: the server did not make it with the engine InnoDB", t.name)
+	}
+	key := map[string]bool{}
+	for _, k := range t.target.Definition.Schema.PrimaryKey {
+		key[k] = true
+	}
+	t.columns = nil
+	for i, c := range t.target.Definition.Schema.Columns {
+		if i >= len(made.columns) || made.columns[i].name != c.Name {
+			return fmt.Errorf("table %s: the server made other columns than it was told to", t.name)
+		}
+		had := made.columns[i]
+		if want := readType(parseDeclared(strings.ToLower(mustDeclare(c.Type, &t.c.facts))), nil); !had.t.AsNullable().Equal(want) && !t.sameButBool(had, want.AsNullable().String()) {
+			return fmt.Errorf("table %s, column %s: the server made it %s", t.name, c.Name, had.text)
+		}
+		if had.fallback != "" || had.onUpdate {
+			return fmt.Errorf("table %s, column %s: the server gave it a default of its own; SET GLOBAL explicit_defaults_for_timestamp = ON on the server", t.name, c.Name)
+		}
+		t.columns = append(t.columns, stagedTarget(c, key[c.Name]))
+	}
+	return nil
+}
+
+func mustDeclare(t types.Type, f *facts) string {
+	declared, _ := declaredType(t, f)
+	return declared
+}
+
+// sameButBool: with tinyInt1isBit=false a BOOLEAN is read as TINYINT.
+func (t *staged) sameButBool(had tableColumn, want string) bool {
+	return want == "BOOLEAN" && had.declared.name == "tinyint" && !parameters(t.s.config.Parameters).boolsOfTinyInt()
+}
+
+// Writer returns a writer.
+func (t *staged) Writer(context.Context, int) (connector.Writer, error) {
+	return t.writer(func(ctx context.Context, b *column.Batch) error {
+		before := t.load.flushes
+		if err := t.load.add(ctx, b); err != nil {
+			return err
+		}
+		if before/flushesToCommit == t.load.flushes/flushesToCommit {
+			return nil
+		}
+		_, err := t.c.exec(ctx, "COMMIT")
+		return err
+	})
+}
+
+// Seal sends what is left, and checks that the server stored every row.
+func (t *staged) Seal(ctx context.Context) (int64, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.err != nil:
+		return 0, t.err
+	case t.sealed:
+		return t.stored, nil
+	case !t.begun || t.ended:
+		return 0, errors.New("no transaction is open")
+	}
+	if err := t.seal(ctx); err != nil {
+		return 0, t.fail(err)
+	}
+	t.sealed = true
+	return t.stored, nil
+}
+
+func (t *staged) seal(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := failpoint.Hit("write.flush"); err != nil {
+		return err
+	}
+	if err := t.load.flush(ctx); err != nil {
+		return err
+	}
+	if err := failpoint.Hit("seal.before"); err != nil {
+		return err
+	}
+	if _, err := t.c.exec(ctx, "COMMIT"); err != nil {
+		return err
+	}
+	if t.load.affected != t.load.sent {
+		return fmt.Errorf("%d of %d rows were not stored in table %s", t.load.sent-t.load.affected, t.load.sent, t.name)
+	}
+	if _, err := t.c.exec(ctx, "SET SESSION autocommit=1"); err != nil {
+		return err
+	}
+	t.stored = t.load.sent
+	return failpoint.Hit("seal.fsynced")
+}
+
+// Commit publishes the table.
+func (t *staged) Commit(ctx context.Context) (connector.Outcome, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if out, err, ok := t.settled(); ok {
+		return out, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	out, err := t.publish(ctx)
+	if out != connector.Done {
+		return t.outcomeOf(out, err)
+	}
+	_, _ = t.finish(connector.Done, nil)
+	if err := failpoint.Hit("publish.done"); err != nil {
+		t.leave()
+		return connector.Done, nil
+	}
+	t.clear(ctx)
+	return connector.Done, nil
+}
+
+func (t *staged) publish(ctx context.Context) (connector.Outcome, error) {
+	if err := t.sameOld(ctx, t.name); err != nil {
+		return connector.NotDone, err
+	}
+	if _, err := t.c.exec(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout=%d", publishWait)); err != nil {
+		return connector.NotDone, err
+	}
+	e := evidence{Job: t.job, Table: t.name, Staged: true, ID: t.id}
+	if err := t.noted(e); err != nil {
+		return connector.NotDone, err
+	}
+	if err := failpoint.Hit("publish.before"); err != nil {
+		return connector.NotDone, err
+	}
+	fresh, aside, final := qualified(t.database, ownName(t.job, stagedName)), qualified(t.database, ownName(t.job, displacedName)), qualified(t.database, t.name)
+	rename := fresh + " TO " + final
+	if t.old != nil {
+		rename = final + " TO " + aside + ", " + rename
+	}
+	_, err := t.c.exec(ctx, "RENAME TABLE "+rename)
+	if err == nil {
+		err = failpoint.Hit("publish.sent")
+	}
+	switch number := numberOf(err); {
+	case err == nil:
+	case number == errTableExists && t.target.Mode == server.Create:
+		return connector.NotDone, &server.ExistsError{Table: t.name, Taken: t.name, Kind: "table"}
+	case number == errTableExists, number == errNoSuchTable && t.old != nil:
+		return connector.NotDone, fmt.Errorf("%w: %s", server.ErrChanged, t.name)
+	case number == errLockWait:
+		return connector.NotDone, fmt.Errorf("table %s is in use by other sessions, which have not let go of it for %d seconds: %w", t.name, publishWait, err)
+	case number != 0:
+		return connector.NotDone, fmt.Errorf("table %s: %w", t.name, err)
+	default:
+		t.hangUp()
+		look, stop := context.WithTimeout(ctx, lookTime)
+		defer stop()
+		out, lookErr := t.s.look(look, t.database, e)
+		if out == connector.NotDone && lookErr == nil {
+			lookErr = err
+		}
+		return out, lookErr
+	}
+	if t.old == nil {
+		return connector.Done, nil
+	}
+	// Between the look at the old table and the RENAME another session may have altered it: then both go back.
+	if err := t.sameOld(ctx, ownName(t.job, displacedName)); errors.Is(err, server.ErrChanged) {
+		if _, back := t.c.exec(ctx, "RENAME TABLE "+final+" TO "+fresh+", "+aside+" TO "+final); back != nil {
+			return connector.Unknown, fmt.Errorf("table %s was altered by another session while it was replaced, and could not be put back (it is %s now): %w", t.name, ownName(t.job, displacedName), back)
+		}
+		return connector.NotDone, err
+	}
+	return connector.Done, nil
+}
+
+// sameOld makes sure that the table to replace, which may have moved aside already, is the one that Begin found. The
+// time of its making says so only before a RENAME, which changes it; InnoDB's number stays.
+func (t *staged) sameOld(ctx context.Context, name string) error {
+	if t.old == nil {
+		return nil
+	}
+	now, _, err := t.c.describe(ctx, t.database, name)
+	if err != nil {
+		return err
+	}
+	moved := name != t.name
+	if now == nil || definition(now.text) != definition(t.old.text) || !moved && now.created != t.old.created || t.oldID != "" && t.c.tableID(ctx, t.database, name) != t.oldID {
+		return fmt.Errorf("%w: %s", server.ErrChanged, t.name)
+	}
+	if moved {
+		return nil
+	}
+	loses, err := t.c.wouldLose(ctx, now, t.target.Definition)
+	if err == nil && len(loses) > 0 {
+		err = fmt.Errorf("%w: %s now has %s", server.ErrChanged, t.name, strings.Join(loses, ", "))
+	}
+	return err
+}
+
+// clear drops the old table, then takes the mark off the new one. What stays is swept later.
+func (t *staged) clear(ctx context.Context) {
+	ctx, stop := context.WithTimeout(ctx, abortTime)
+	defer stop()
+	defer t.leave()
+	if t.dropOwn(ctx, displacedName, t.old != nil) != nil || t.c == nil {
+		return
+	}
+	_ = t.c.unmark(ctx, t.database, t.name, t.job)
+}
+
+// unmark takes the mark of a job off the comment of a table. Other sessions that read the table are not made to wait
+// for long: what does not come at once is left to a later sweep.
+func (c *conn) unmark(ctx context.Context, database, name string, job connector.JobID) error {
+	rows, err := c.query(ctx, "SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+literal(database)+" AND TABLE_NAME = "+literal(name))
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		m, users := parseMark(r[1].text)
+		if m == nil || m.Job != job || r[0].text != name {
+			continue
+		}
+		if _, err := c.exec(ctx, "SET SESSION lock_wait_timeout=1"); err != nil {
+			return err
+		}
+		_, err = c.exec(ctx, "ALTER TABLE "+qualified(database, name)+" COMMENT="+literal(users)+", ALGORITHM=INPLACE")
+		return err
+	}
+	return nil
+}
+
+// Abort drops the hidden table.
+func (t *staged) Abort(ctx context.Context) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.ended && t.outcome != connector.NotDone {
+		return nil // published, or not to be touched
+	}
+	t.ended, t.outcome = true, connector.NotDone
+	t.fail(errors.New("the transaction was aborted"))
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
+	defer stop()
+	defer t.leave()
+	made := t.made
+	t.made = false
+	if t.c != nil {
+		if _, err := t.c.exec(ctx, "ROLLBACK"); err != nil {
+			t.hangUp()
+		}
+	}
+	return t.dropOwn(ctx, stagedName, made)
+}

@@ -1,0 +1,154 @@
+package mysql
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/internal/failpoint"
+)
+
+// leftover is what a job has in a database.
+type leftover struct {
+	job       connector.JobID
+	staged    bool   // _new is there
+	displaced bool   // _old is there
+	marked    bool   // _mark is there
+	published string // the table whose comment has the job's mark
+}
+
+// Sweep removes what dead jobs have left in a database. A job is dead when its lock can be had: the session that held
+// it is over, wherever it came from.
+func (s *Server) Sweep(ctx context.Context, database string, keep func(connector.JobID) bool) (removed, kept []string, err error) {
+	err = s.with(ctx, "", func(c *conn) error {
+		if err := failpoint.Hit("recover.scan"); err != nil {
+			return err
+		}
+		list, err := c.leftovers(ctx, database)
+		if err != nil {
+			return err
+		}
+		for _, l := range list {
+			gone, left, err := c.sweepJob(ctx, database, l, keep)
+			removed, kept = append(removed, gone...), append(kept, left...)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return removed, kept, err
+}
+
+// leftovers finds what is ours, by exact names and by marks.
+func (c *conn) leftovers(ctx context.Context, database string) (list []*leftover, err error) {
+	rows, err := c.query(ctx, "SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+literal(database)+
+		" AND (TABLE_NAME LIKE '\\_sluice\\_%' OR TABLE_COMMENT LIKE 'sluice:{%')")
+	if err != nil {
+		return nil, err
+	}
+	of := func(job connector.JobID) *leftover {
+		i := slices.IndexFunc(list, func(l *leftover) bool { return l.job == job })
+		if i < 0 {
+			i = len(list)
+			list = append(list, &leftover{job: job})
+		}
+		return list[i]
+	}
+	for _, r := range rows {
+		job, ending, ok := parseOwn(r[0].text)
+		if !ok {
+			if m, _ := parseMark(r[1].text); m != nil && m.Table == r[0].text && !isOurs(r[0].text) {
+				of(m.Job).published = r[0].text
+			}
+			continue
+		}
+		switch ending {
+		case stagedName:
+			of(job).staged = true
+		case displacedName:
+			of(job).displaced = true
+		case markName:
+			of(job).marked = true
+		}
+	}
+	return list, nil
+}
+
+// sweepJob clears up after one job. Each step may be the last: the next sweep goes on from there.
+func (c *conn) sweepJob(ctx context.Context, database string, l *leftover, keep func(connector.JobID) bool) (removed, kept []string, err error) {
+	names := func() (list []string) {
+		for ending, there := range map[string]bool{stagedName: l.staged, displacedName: l.displaced, markName: l.marked} {
+			if there {
+				list = append(list, database+"."+ownName(l.job, ending))
+			}
+		}
+		slices.Sort(list)
+		return list
+	}
+	if keep != nil && keep(l.job) {
+		return nil, names(), nil
+	}
+	got, err := c.lock(ctx, lockName(l.job), 0)
+	if err != nil || !got {
+		return nil, names(), err // it lives
+	}
+	defer func() { _, _ = c.query(ctx, "SELECT RELEASE_LOCK("+literal(lockName(l.job))+")") }()
+	if err := failpoint.Hit("recover.decide"); err != nil {
+		return nil, nil, err
+	}
+	// The job may have gone on between the look at the names and the lock.
+	list, err := c.leftovers(ctx, database)
+	if err != nil {
+		return nil, nil, err
+	}
+	i := slices.IndexFunc(list, func(o *leftover) bool { return o.job == l.job })
+	if i < 0 {
+		return nil, nil, nil
+	}
+	l = list[i]
+	if err := failpoint.Hit("recover.act"); err != nil {
+		return nil, nil, err
+	}
+	if _, err := c.exec(ctx, "SET SESSION lock_wait_timeout=2"); err != nil {
+		return nil, nil, err
+	}
+	drop := func(ending string) error {
+		name := ownName(l.job, ending)
+		_, err := c.exec(ctx, "DROP TABLE IF EXISTS "+qualified(database, name))
+		if err == nil {
+			removed = append(removed, database+"."+name)
+		} else if !lost(err) {
+			kept = append(kept, fmt.Sprintf("%s.%s: %s", database, name, err))
+			return nil
+		}
+		return err
+	}
+	if l.staged {
+		if err := drop(stagedName); err != nil {
+			return removed, kept, err
+		}
+	}
+	if l.marked {
+		if err := drop(markName); err != nil {
+			return removed, kept, err
+		}
+	}
+	if l.displaced {
+		if l.published == "" {
+			// Somebody has altered, renamed or dropped what took its place: it is not ours to drop.
+			kept = append(kept, database+"."+ownName(l.job, displacedName)+": the table that a job replaced, and whose place another session has changed since")
+			return removed, kept, nil
+		}
+		if err := drop(displacedName); err != nil || len(kept) > 0 {
+			return removed, kept, err
+		}
+	}
+	if l.published != "" {
+		if err := c.unmark(ctx, database, l.published, l.job); lost(err) {
+			return removed, kept, err
+		}
+	}
+	return removed, kept, nil
+}

@@ -1,0 +1,390 @@
+package mysql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/internal/failpoint"
+	"github.com/sluice-sql/sluice/types"
+)
+
+// work writes rows of a table that is there, in one InnoDB transaction.
+type work struct {
+	session
+	table     *table
+	columns   []target
+	overwrite bool   // the rows there are go first
+	conflict  string // what happens to a row whose key is there
+	ignore    bool   // such a row is dropped
+	key       []int  // of an upsert: the columns by which rows are deleted
+	modify    *modification
+	marked    bool // a mark shows later that the transaction was committed
+}
+
+var _ connector.Transaction = (*work)(nil)
+var _ connector.Evident = (*work)(nil)
+
+// Begin opens the session of the job and its transaction.
+func (w *work) Begin(ctx context.Context, job connector.JobID) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	err := w.begin(ctx, job)
+	if err != nil {
+		w.fail(err)
+	}
+	return err
+}
+
+func (w *work) begin(ctx context.Context, job connector.JobID) error {
+	if err := w.enter(ctx, job, w.modify != nil && w.modify.set != nil); err != nil {
+		return err
+	}
+	now, err := w.c.present(ctx, w.database, w.name)
+	if err != nil {
+		return err
+	}
+	if err := w.unchanged(now); err != nil {
+		return err
+	}
+	if err := now.writable(ctx, w.c); err != nil {
+		return err
+	}
+	if w.note != nil {
+		if err := w.makeMark(ctx); err != nil {
+			return err
+		}
+	}
+	into := qualified(w.database, w.name)
+	if w.modify != nil {
+		if into, err = w.modify.prepare(ctx, w); err != nil {
+			return err
+		}
+	}
+	// Without autocommit a statement after one that ended the transaction cannot commit by itself.
+	if _, err := w.c.exec(ctx, "SET SESSION autocommit=0"); err != nil {
+		return err
+	}
+	if w.overwrite {
+		if _, err := w.c.exec(ctx, "DELETE FROM "+into); err != nil {
+			return fmt.Errorf("table %s: %w", w.name, err)
+		}
+	}
+	if w.modify != nil {
+		if err := w.modify.hold(ctx, w); err != nil {
+			return err
+		}
+	}
+	w.load = newLoader(w.c, into, w.name, w.columns, w.conflict)
+	return failpoint.Hit("begin.staged")
+}
+
+// unchanged makes sure that the columns are still what was planned for.
+func (w *work) unchanged(now *table) error {
+	for _, g := range w.columns {
+		had, planned := now.column(g.name), w.table.column(g.name)
+		if planned == nil { // of a modification's own table
+			continue
+		}
+		if had == nil || had.text != planned.text || had.generated != planned.generated || had.nullable != planned.nullable {
+			return fmt.Errorf("table %s: column %s was altered or dropped by another session", w.name, g.name)
+		}
+	}
+	return nil
+}
+
+// makeMark makes the table that gets a row in the transaction. Without the right to make it the transaction does
+// without, and a COMMIT whose answer is lost stays in doubt.
+func (w *work) makeMark(ctx context.Context) error {
+	comment := mark{Job: w.job, Table: w.name}.comment("")
+	_, err := w.c.exec(ctx, "CREATE TABLE "+qualified(w.database, ownName(w.job, markName))+" (n INT NOT NULL PRIMARY KEY) ENGINE=InnoDB COMMENT="+literal(comment))
+	if n := numberOf(err); n == errTableDenied || n == errDenied {
+		return nil
+	}
+	w.marked = err == nil
+	return err
+}
+
+// Writer returns a writer.
+func (w *work) Writer(context.Context, int) (connector.Writer, error) {
+	return w.writer(func(ctx context.Context, b *column.Batch) error {
+		if w.key != nil {
+			return w.upsert(ctx, b)
+		}
+		return w.load.add(ctx, b)
+	})
+}
+
+// Seal sends what is left, and checks that the server stored every row.
+func (w *work) Seal(ctx context.Context) (int64, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch {
+	case w.err != nil:
+		return 0, w.err
+	case w.sealed:
+		return w.stored, nil
+	case !w.begun || w.ended:
+		return 0, errors.New("no transaction is open")
+	}
+	if err := w.seal(ctx); err != nil {
+		return 0, w.fail(err)
+	}
+	w.sealed = true
+	return w.stored, nil
+}
+
+func (w *work) seal(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err := failpoint.Hit("write.flush"); err != nil {
+		return err
+	}
+	if err := w.load.flush(ctx); err != nil {
+		return err
+	}
+	w.stored = w.load.sent
+	switch {
+	case w.ignore:
+		w.stored = w.load.affected
+	case w.modify != nil:
+		if err := w.modify.apply(ctx, w); err != nil {
+			return err
+		}
+	case w.conflict == "" && w.load.affected != w.load.sent:
+		return fmt.Errorf("%d of %d rows were not stored in table %s", w.load.sent-w.load.affected, w.load.sent, w.name)
+	}
+	if w.marked {
+		if _, err := w.c.exec(ctx, "INSERT INTO "+qualified(w.database, ownName(w.job, markName))+" VALUES (1)"); err != nil {
+			return err
+		}
+	}
+	return failpoint.Hit("seal.before")
+}
+
+// Commit commits the transaction.
+func (w *work) Commit(ctx context.Context) (connector.Outcome, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if out, err, ok := w.settled(); ok {
+		return out, err
+	}
+	ctx = context.WithoutCancel(ctx)
+	e := evidence{Job: w.job, Table: w.name}
+	if w.marked {
+		if err := w.noted(e); err != nil {
+			return connector.NotDone, w.fail(err)
+		}
+	}
+	if err := failpoint.Hit("publish.before"); err != nil {
+		return connector.NotDone, w.fail(err)
+	}
+	_, err := w.c.exec(ctx, "COMMIT")
+	if err == nil {
+		err = failpoint.Hit("publish.sent")
+	}
+	switch {
+	case err == nil:
+		_, _ = w.finish(connector.Done, nil)
+	case !lost(err):
+		return connector.NotDone, w.fail(fmt.Errorf("table %s: %w", w.name, err))
+	default:
+		if out, err := w.recover(ctx, e, err); out != connector.Done {
+			return w.outcomeOf(out, err)
+		}
+		_, _ = w.finish(connector.Done, nil)
+	}
+	if err := failpoint.Hit("publish.done"); err != nil {
+		w.leave()
+		return connector.Done, nil
+	}
+	w.clear(ctx)
+	return connector.Done, nil
+}
+
+// outcomeOf settles a commit that was not, or that cannot be known.
+func (t *session) outcomeOf(out connector.Outcome, err error) (connector.Outcome, error) {
+	if out == connector.Unknown {
+		out, err = t.finish(out, err)
+		t.leave()
+		return out, err
+	}
+	return out, t.fail(err)
+}
+
+// recover finds out what became of a COMMIT whose answer was lost.
+func (w *work) recover(ctx context.Context, e evidence, cause error) (connector.Outcome, error) {
+	w.hangUp()
+	if !w.marked {
+		return connector.Unknown, fmt.Errorf("whether the rows of table %s were committed cannot be told, since the job has no mark on the server: %w", w.name, cause)
+	}
+	ctx, stop := context.WithTimeout(ctx, lookTime)
+	defer stop()
+	out, err := w.s.look(ctx, w.database, e)
+	if out == connector.NotDone && err == nil {
+		err = cause
+	}
+	return out, err
+}
+
+// hangUp closes a session whose link is lost, without a word.
+func (t *session) hangUp() {
+	if t.c != nil {
+		_ = t.c.raw.Close()
+		_ = t.c.dc.Close()
+		t.c = nil
+	}
+	t.load = nil
+}
+
+// clear drops the mark of a transaction that is committed. What stays is swept later.
+func (w *work) clear(ctx context.Context) {
+	ctx, stop := context.WithTimeout(ctx, abortTime)
+	defer stop()
+	_ = w.dropOwn(ctx, markName, w.marked)
+	w.leave()
+}
+
+// dropOwn drops a table of the job's own, by the job's session or by another one that has got its lock.
+func (t *session) dropOwn(ctx context.Context, ending string, made bool) error {
+	if !made {
+		return nil
+	}
+	if err := failpoint.Hit("cleanup.before"); err != nil {
+		return err
+	}
+	drop := "DROP TABLE IF EXISTS " + qualified(t.database, ownName(t.job, ending))
+	if t.c != nil {
+		_, err := t.c.exec(ctx, "SET SESSION lock_wait_timeout=10")
+		if err == nil {
+			_, err = t.c.exec(ctx, drop)
+		}
+		if err == nil {
+			return failpoint.Hit("cleanup.mid")
+		}
+		t.hangUp()
+	}
+	err := t.s.with(ctx, "", func(c *conn) error {
+		got, err := c.lock(ctx, lockName(t.job), abortTime)
+		if err == nil && !got {
+			err = errors.New("the job's session on the server has not ended")
+		}
+		if err == nil {
+			_, err = c.exec(ctx, drop)
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("table %s of the job is left on the server until the next use of the catalog: %w", ownName(t.job, ending), err)
+	}
+	return failpoint.Hit("cleanup.mid")
+}
+
+// Abort rolls back, and removes what the transaction made beside the table.
+func (w *work) Abort(ctx context.Context) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.ended && w.outcome != connector.NotDone {
+		return nil // committed, or not to be touched
+	}
+	w.ended, w.outcome = true, connector.NotDone
+	w.fail(errors.New("the transaction was aborted"))
+	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
+	defer stop()
+	defer w.leave()
+	if w.c != nil {
+		if _, err := w.c.exec(ctx, "ROLLBACK"); err != nil {
+			w.hangUp() // the server rolls back
+		}
+	}
+	marked := w.marked
+	w.marked = false
+	return w.dropOwn(ctx, markName, marked)
+}
+
+// upsert stores the rows of a batch, and deletes those that are to go: these come first.
+func (w *work) upsert(ctx context.Context, b *column.Batch) error {
+	kept := make([]uint16, 0, b.N)
+	var gone []int
+	for i := range b.N {
+		if b.Kind != nil && (b.Kind[i] == types.Delete || b.Kind[i] == types.UpdateBefore) {
+			gone = append(gone, i)
+		} else {
+			kept = append(kept, uint16(i))
+		}
+	}
+	if len(gone) == 0 {
+		return w.load.add(ctx, b)
+	}
+	if err := w.load.flush(ctx); err != nil {
+		return err
+	}
+	if err := w.deleteRows(ctx, b, gone); err != nil {
+		return err
+	}
+	for _, i := range kept {
+		if err := w.load.addRow(ctx, b, int(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteRows deletes the rows with the keys of some rows of b.
+func (w *work) deleteRows(ctx context.Context, b *column.Batch, rows []int) error {
+	names := make([]string, len(w.key))
+	for i, at := range w.key {
+		names[i] = w.columns[at].name
+	}
+	const most = 500
+	for len(rows) > 0 {
+		n := min(most, len(rows))
+		statement := []byte("DELETE FROM " + qualified(w.database, w.name) + " WHERE (" + quoteAll(names) + ") IN (")
+		for i, r := range rows[:n] {
+			if i > 0 {
+				statement = append(statement, ',')
+			}
+			statement = append(statement, '(')
+			for k, at := range w.key {
+				if k > 0 {
+					statement = append(statement, ',')
+				}
+				var err error
+				if statement, err = w.columns[at].appendValue(statement, b.Cols[at], r); err != nil {
+					return &RowError{Table: w.name, Column: w.columns[at].name, Msg: err.Error()}
+				}
+			}
+			statement = append(statement, ')')
+		}
+		if _, err := w.c.exec(ctx, string(statement)+")"); err != nil {
+			return fmt.Errorf("table %s: %w", w.name, err)
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// Upsert returns a new transaction that inserts, replaces and deletes rows by their primary key.
+func (t *Table) Upsert(ctx context.Context, u connector.Upsert) (connector.Transaction, error) {
+	w, err := t.work(ctx, u.Columns)
+	if err != nil {
+		return nil, err
+	}
+	var key []string
+	for _, at := range u.Key {
+		key = append(key, w.columns[at].name)
+	}
+	primary := t.t.primary()
+	if !sameNames(key, primary) {
+		return nil, fmt.Errorf("table %s has the PRIMARY KEY (%s), and the rows have the key (%s)", t.t.name, strings.Join(primary, ", "), strings.Join(key, ", "))
+	}
+	if w.conflict, err = t.onConflict(w.columns, primary, false); err != nil {
+		return nil, err
+	}
+	w.key = u.Key
+	return w, nil
+}
