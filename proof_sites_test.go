@@ -72,23 +72,42 @@ func before(st string) string {
 	return s.String()
 }
 
-func after(st string) string {
+func after(st string) string { return afterTimes(st, 1) }
+
+// afterTimes is what table t is once the statement has succeeded so many times.
+func afterTimes(st string, times int) string {
+	if times == 0 {
+		return before(st)
+	}
 	var s sums
 	for i := int64(1); i <= oldRows; i++ {
 		switch {
 		case st == stInsert, st == stDelete && i > 50:
 			s.add(-i, -i)
 		case st == stUpdate && i > 50:
-			s.add(-i, -i+2)
+			s.add(-i, -i+2*int64(times))
 		case st == stUpdate:
 			s.add(-i, -i)
 		}
 	}
-	if st != stUpdate && st != stDelete {
+	if st == stUpdate || st == stDelete {
+		return s.String()
+	}
+	if st != stInsert {
+		times = 1
+	}
+	for range times {
 		for i := int64(1); i <= newRows; i++ {
 			s.add(i, i)
 		}
 	}
+	return s.String()
+}
+
+// rivals is what table t is when somebody else has made it, see rival.
+func rivals() string {
+	var s sums
+	s.add(7, 7)
 	return s.String()
 }
 
@@ -140,6 +159,15 @@ type site interface {
 
 // live is a site whose table goes with the process.
 type live interface{ peek() string }
+
+// contested is a site whose table others can make or replace.
+type contested interface {
+	// rival makes table t with one row, with the store's own client; one that is there is dropped first. It
+	// reports whether it could, and waits for nobody for long.
+	rival(t *testing.T, st string) bool
+}
+
+const rivalRow = "INSERT INTO t VALUES (7, 'row 7', 3.5);"
 
 // sqliteSite is a SQLite file.
 type sqliteSite struct {
@@ -216,6 +244,17 @@ func (s *sqliteSite) look(t *testing.T, _ string) string {
 		return absent
 	}
 	return found
+}
+
+func (s *sqliteSite) rival(t *testing.T, st string) bool {
+	db := openSQLite(t, s.path()+"?_busy_timeout=50")
+	defer db.Close()
+	script := "BEGIN IMMEDIATE; " + tableDDL + "; " + rivalRow + " COMMIT;"
+	if !startsAbsent(st) {
+		script = strings.Replace(script, "IMMEDIATE;", "IMMEDIATE; DROP TABLE t;", 1)
+	}
+	_, err := db.Exec(script)
+	return err == nil
 }
 
 func (s *sqliteSite) leftovers(t *testing.T) []string {
@@ -305,6 +344,14 @@ func (s *filesSite) look(t *testing.T, _ string) string {
 		}
 	}
 	return total.String()
+}
+
+func (s *filesSite) rival(t *testing.T, _ string) bool {
+	if os.Mkdir(s.out(), 0o755) != nil {
+		return false
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(s.out(), "rival.csv"), []byte("7,row 7,3.5\n"), 0o644))
+	return true
 }
 
 func (s *filesSite) leftovers(t *testing.T) []string {
@@ -399,6 +446,20 @@ func (s *serverSite) look(t *testing.T, _ string) string {
 		return "locked"
 	}
 	return err.Error()
+}
+
+func (s *serverSite) rival(t *testing.T, st string) bool {
+	script := strings.ReplaceAll(tableDDL, "DOUBLE", "DOUBLE PRECISION") + "; " + rivalRow
+	if !startsAbsent(st) {
+		script = "DROP TABLE t; " + script
+	}
+	if s.postgres() {
+		script = "SET lock_timeout = '300ms'; BEGIN; " + script + " COMMIT;"
+	} else {
+		script = "SET lock_wait_timeout = 1; " + script
+	}
+	_, err := s.server.TryQuery(s.database, script)
+	return err == nil
 }
 
 // leftovers waits a moment for sessions, which the server ends when it notices that the other side is gone.

@@ -191,6 +191,11 @@ type learned struct {
 	statement string
 	points    []point
 	refused   string // why the sink does not have it
+	// The statement's hits are those after the first, up to the last, counted over all failpoints of the run.
+	first, last int
+	// order says which hit of the run a point is, and begun which is the first in the transaction.
+	order map[point]int
+	begun int
 }
 
 func (p *prover) peek() string {
@@ -221,15 +226,22 @@ func (p *prover) learn(st string) learned {
 	require.Equal(t, done+1, o.finished(), "%s: %s", st, o.stderr)
 	require.Equal(t, after(st), state, "%s: %s", st, o.stderr)
 	require.Empty(t, p.site.leftovers(t), st)
-	l := learned{statement: st}
+	l := learned{statement: st, last: len(all), order: map[point]int{}}
+	if _, ok := p.site.(live); ok {
+		l.first = len(first)
+	}
 	hits, inSetup := map[string]int{}, map[string]int{}
 	for _, place := range first {
 		if _, ok := p.site.(live); ok {
 			inSetup[place]++
 		}
 	}
-	for _, place := range all {
+	for i, place := range all {
 		hits[place]++
+		l.order[point{place, hits[place]}] = i
+		if i >= l.first && l.begun == 0 && (place == "begin.staged" || place == "read.batch") {
+			l.begun = i
+		}
 	}
 	for _, place := range slices.Compact(slices.Sorted(slices.Values(all))) {
 		from, to := inSetup[place]+1, hits[place]
