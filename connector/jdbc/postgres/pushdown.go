@@ -1,0 +1,191 @@
+package postgres
+
+import (
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/expr"
+	"github.com/sluice-sql/sluice/types"
+)
+
+// Conjuncts over a table's schema are turned into the server's own conditions where the server leaves out only rows
+// that the engine, which applies them again, would leave out as well (rows with values that do not fit apart). These
+// are comparisons of a column with literals, and tests for NULL, of columns that are read as what they are: numbers,
+// text, dates and timestamps. Text is compared by its bytes. A double compares NaN above all numbers on the server and
+// with nothing here, so that a comparison keeps at least the rows that the engine does.
+
+// comparison returns the operator of a function's name, and that with its sides changed.
+func comparison(name string) (op, mirrored string) {
+	switch name {
+	case "=":
+		return "=", "="
+	case "<":
+		return "<", ">"
+	case "<=":
+		return "<=", ">="
+	case ">":
+		return ">", "<"
+	case ">=":
+		return ">=", "<="
+	}
+	return "", ""
+}
+
+// PushFilter reports whether the server would apply a conjunct.
+func (t *Table) PushFilter(e expr.Expr) bool {
+	_, ok := t.condition(e)
+	return ok
+}
+
+// condition returns the SQL of a conjunct, and false when the server is not to apply it.
+func (t *Table) condition(e expr.Expr) (string, bool) {
+	call, ok := e.(*expr.Call)
+	if !ok {
+		return "", false
+	}
+	name, a := call.Func.Name, call.Args
+	if op, mirrored := comparison(name); op != "" && len(a) == 2 {
+		left, right := a[0], a[1]
+		if _, ok := left.(*expr.Literal); ok {
+			left, right, op = right, left, mirrored
+		}
+		return t.compare(left, op, right)
+	}
+	switch {
+	case name == "AND" && len(a) > 0:
+		parts := make([]string, len(a))
+		for i, x := range a {
+			if parts[i], ok = t.condition(x); !ok {
+				return "", false
+			}
+		}
+		return "(" + strings.Join(parts, " AND ") + ")", true
+	case (name == "IS NULL" || name == "IS NOT NULL") && len(a) == 1:
+		// With misfits read as NULL, a value that is NULL here may be something else there.
+		c, ok := a[0].(*expr.Column)
+		if !ok || c.Index < 0 || c.Index >= len(t.schema.Columns) || name == "IS NULL" && t.misfitNull {
+			return "", false
+		}
+		col, err := t.column(c.Index)
+		if err != nil {
+			return "", false
+		}
+		return "(t." + quote(col.name) + " " + name + ")", true
+	case name == "BETWEEN" && len(a) == 3:
+		low, ok1 := t.compare(a[0], ">=", a[1])
+		high, ok2 := t.compare(a[0], "<=", a[2])
+		return "(" + low + " AND " + high + ")", ok1 && ok2
+	case name == "IN" && len(a) > 1:
+		list := make([]string, len(a)-1)
+		sql, col, ok := t.compared(a[0], true)
+		if !ok {
+			return "", false
+		}
+		for i, x := range a[1:] {
+			if list[i], ok = literalSQL(col, x); !ok {
+				return "", false
+			}
+		}
+		return sql + " IN (" + strings.Join(list, ", ") + ")", true
+	}
+	return "", false
+}
+
+func (t *Table) compare(left expr.Expr, op string, right expr.Expr) (string, bool) {
+	sql, want, ok := t.compared(left, op == "=")
+	if !ok {
+		return "", false
+	}
+	lit, ok := literalSQL(want, right)
+	return sql + " " + op + " " + lit, ok
+}
+
+// compared returns the SQL of a column reference that may be compared, and its type. A cast that loses nothing is seen
+// through.
+func (t *Table) compared(e expr.Expr, equality bool) (string, types.Type, bool) {
+	c, ok := seeThrough(e)
+	if !ok || c.Index < 0 || c.Index >= len(t.schema.Columns) {
+		return "", types.Type{}, false
+	}
+	col, err := t.column(c.Index)
+	if err != nil {
+		return "", types.Type{}, false
+	}
+	want := t.schema.Columns[c.Index].Type
+	sql := "t." + quote(col.name)
+	switch stored := col.stored.oid; {
+	case want.IsInteger():
+		return sql, want, stored == oidInt2 || stored == oidInt4 || stored == oidInt8
+	case want.Kind == types.Double:
+		return sql, want, stored == oidFloat8
+	case want.Kind == types.VarChar:
+		// Bytes of other encodings have another order than UTF-8's.
+		return sql + ` COLLATE pg_catalog."C"`, want, (stored == oidText || stored == oidVarchar) && (equality || t.encoding == "UTF8" || t.encoding == "SQL_ASCII")
+	case want.Kind == types.Decimal:
+		return sql, want, stored == oidNumeric
+	case want.Kind == types.Date:
+		return sql, want, stored == oidDate
+	case want.Kind == types.Timestamp:
+		return sql, want, stored == oidTimestamp
+	case want.Kind == types.TimestampLTZ:
+		return sql, want, stored == oidTimestamptz
+	}
+	return "", want, false
+}
+
+// seeThrough returns the column under casts that keep every value: to a wider integer, to STRING.
+func seeThrough(e expr.Expr) (*expr.Column, bool) {
+	switch x := e.(type) {
+	case *expr.Column:
+		return x, true
+	case *expr.Cast:
+		from := x.Arg.Type()
+		if from.IsInteger() && x.T.IsInteger() && x.T.Kind >= from.Kind ||
+			from.Kind == types.VarChar && x.T.Kind == types.VarChar && x.T.Precision == types.MaxLength {
+			return seeThrough(x.Arg)
+		}
+	}
+	return nil, false
+}
+
+// literalSQL writes a literal that may be compared with a column of type t. COPY takes no parameters: the text is made
+// of digits, or quoted.
+func literalSQL(t types.Type, e expr.Expr) (string, bool) {
+	l, ok := e.(*expr.Literal)
+	if !ok {
+		if c, isCast := e.(*expr.Cast); isCast { // the same widening, on the literal's side
+			if inner, isLiteral := c.Arg.(*expr.Literal); isLiteral && inner.Value.Type.IsInteger() && c.T.IsInteger() && c.T.Kind >= inner.Value.Type.Kind {
+				l, ok = inner, true
+			}
+		}
+	}
+	if !ok || l.Value.Len != 1 || l.Value.IsNull(0) {
+		return "", false
+	}
+	v := l.Value
+	written := func(as string) (string, bool) {
+		return literal(string(column.AppendText(nil, v, 0, nil))) + "::pg_catalog." + as, true
+	}
+	switch {
+	case t.IsInteger() && v.Type.IsInteger():
+		return "'" + strconv.FormatInt(v.Int64(0), 10) + "'::pg_catalog.int8", true
+	case t.Kind == types.Double && v.Type.Kind == types.Double && !math.IsNaN(v.F64[0]):
+		return "'" + strconv.FormatFloat(v.F64[0], 'g', -1, 64) + "'::pg_catalog.float8", true
+	case t.IsString() && v.Type.IsString():
+		s := string(v.Value(0))
+		return literal(s), utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
+	case t.Kind == types.Decimal && v.Type.Kind == types.Decimal:
+		return written("numeric")
+	case t.Kind == types.Date && v.Type.Kind == types.Date:
+		return written("date")
+	case t.Kind == types.Timestamp && v.Type.Kind == types.Timestamp && !v.Type.Nanos():
+		return written("timestamp")
+	case t.Kind == types.TimestampLTZ && v.Type.Kind == types.TimestampLTZ && !v.Type.Nanos():
+		s := string(column.AppendText(nil, v, 0, nil))
+		return literal(s+"+00") + "::pg_catalog.timestamptz", true
+	}
+	return "", false
+}
