@@ -75,7 +75,8 @@ func TestAddresses(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	refuse("catalog type 'jdbc' needs the option 'base-url'")
-	refuse("the jdbc dialect 'postgresql' is not supported; supported: 'sqlite'", "base-url", "jdbc:postgresql://host/db")
+	refuse("the jdbc dialect 'oracle' is not supported; supported: 'sqlite'", "base-url", "jdbc:oracle://host/db")
+	refuse("the dialect 'postgresql' needs the option 'username'", "base-url", "jdbc:postgresql://host/db")
 	refuse("is not a jdbc address", "base-url", "/x/shop.db")
 	refuse("names no file", "base-url", "jdbc:sqlite:")
 	refuse("use a catalog of type 'generic_in_memory'", "base-url", "jdbc:sqlite::memory:")
