@@ -11,7 +11,7 @@ const (
 		"raise it."
 	filesystemDoc = "Reads a file, or all files in and below a directory, once or as they come, and adds files to a directory; how is\n" +
 		"on [a page of its own](files.md)."
-	jdbcDoc  = "Reads and writes one table of a database: of a SQLite file, `'url' = 'jdbc:sqlite:shop.db'`, or of a server,\n" +
+	jdbcDoc = "Reads and writes one table of a database: of a SQLite file, `'url' = 'jdbc:sqlite:shop.db'`, or of a server,\n" +
 		"`'url' = 'jdbc:postgresql://host:5432/shop'`."
 	printDoc = "Prints the rows that are written, a line each, as Flink does: `+I[1, a]`, with the kind of the row (`+I`, `-U`,\n" +
 		"`+U`, `-D`). Values have the forms of Flink's print: `null`, `true`, `2024-07-01T22:30`. What is printed cannot be\n" +
