@@ -7,6 +7,7 @@ import (
 	"sort"
 	"strings"
 	"sync"
+	"unicode"
 
 	"github.com/sluice-sql/sluice/types"
 )
@@ -180,19 +181,54 @@ func Printable(declared []Option, key, value string) string {
 	return printable(o, value)
 }
 
-// The patterns are compiled at first use: most runs of the program never print an option.
-var (
-	urlUser = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(://[^/?#:@\s]*):[^/?#@\s]*@`)
-	})
-	urlParam = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)((?:password|passwd|pwd|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|credentials?|passphrase)=)[^&;\s']*`)
-	})
-)
+// urlParam is compiled at first use: most runs of the program never print an option.
+var urlParam = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)((?:password|passwd|pwd|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|credentials?|passphrase)=)[^&;\s']*`)
+})
 
-// ScrubURL hides the passwords in a URL or connection string.
+// ScrubURL hides the passwords in a URL or connection string, and in those that a text holds.
 func ScrubURL(s string) string {
-	return urlParam().ReplaceAllString(urlUser().ReplaceAllString(s, "$1:"+Mask+"@"), "$1"+Mask)
+	var b strings.Builder
+	for {
+		i := strings.Index(s, "://")
+		if i < 0 {
+			break
+		}
+		i += len("://")
+		b.WriteString(s[:i])
+		s = s[i:]
+		end := strings.IndexFunc(s, unicode.IsSpace)
+		if end < 0 {
+			end = len(s)
+		}
+		if from, to := passwordIn(s[:end]); from < to {
+			b.WriteString(s[:from] + Mask)
+			s = s[to:]
+		}
+	}
+	b.WriteString(s)
+	return urlParam().ReplaceAllString(b.String(), "$1"+Mask)
+}
+
+// passwordIn returns where the password stands in what follows the :// of a URL. It may hold any character, so that
+// all up to the last @ is taken for it, unless that stands behind the ? of an address that has a host.
+func passwordIn(s string) (from, to int) {
+	to = strings.LastIndexByte(s, '@')
+	if to < 0 {
+		return 0, 0
+	}
+	if q := strings.IndexByte(s[:to], '?'); q >= 0 && !strings.Contains(s[:q], "@") {
+		authority, _, _ := strings.Cut(s[:q], "/")
+		_, port, _ := strings.Cut(authority, ":")
+		if strings.Trim(port, "0123456789") == "" {
+			return 0, 0
+		}
+	}
+	from = strings.IndexByte(s[:to], ':') + 1
+	if from == 0 {
+		return 0, 0
+	}
+	return from, to
 }
 
 func contains(list []string, s string) bool {

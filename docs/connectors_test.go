@@ -11,8 +11,11 @@ const (
 		"raise it."
 	filesystemDoc = "Reads a file, or all files in and below a directory, once or as they come, and adds files to a directory; how is\n" +
 		"on [a page of its own](files.md)."
-	jdbcDoc = "Reads and writes one table of a database: of a SQLite file, `'url' = 'jdbc:sqlite:shop.db'`, or of a server,\n" +
-		"`'url' = 'jdbc:postgresql://host:5432/shop'`."
+	jdbcDoc = "Reads and writes one table of a database: `'url' = 'jdbc:sqlite:shop.db'`, `'jdbc:postgresql://host:5432/shop'` or\n" +
+		"`'jdbc:mysql://host:3306/shop'`. CREATE TABLE AS makes a server's table together with its rows; in a SQLite file the\n" +
+		"table has to be there, without rows. The types are those of [PostgreSQL](postgresql.md), [MySQL and MariaDB](mysql.md)\n" +
+		"and [SQLite](sqlite.md). A password need not be written out: `env:NAME` is a variable of the environment, `file:PATH` a\n" +
+		"file. What other options of Flink's connector say has no meaning here, and they are refused with the reason."
 	printDoc = "Prints the rows that are written, a line each, as Flink does: `+I[1, a]`, with the kind of the row (`+I`, `-U`,\n" +
 		"`+U`, `-D`). Values have the forms of Flink's print: `null`, `true`, `2024-07-01T22:30`. What is printed cannot be\n" +
 		"taken back when a job fails; a streaming job prints at its checkpoints."

@@ -75,7 +75,7 @@ func TestAddresses(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	refuse("catalog type 'jdbc' needs the option 'base-url'")
-	refuse("the jdbc dialect 'oracle' is not supported; supported: 'sqlite'", "base-url", "jdbc:oracle://host/db")
+	refuse("the jdbc dialect 'oracle' is not supported; supported: 'sqlite', 'postgresql', 'mysql', 'mariadb'", "base-url", "jdbc:oracle://host/db")
 	refuse("the dialect 'postgresql' needs the option 'username'", "base-url", "jdbc:postgresql://host/db")
 	refuse("is not a jdbc address", "base-url", "/x/shop.db")
 	refuse("names no file", "base-url", "jdbc:sqlite:")

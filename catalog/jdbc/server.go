@@ -77,10 +77,8 @@ func (c *Server) Stores() catalog.Clause { return catalog.StoresComment }
 // Factory opens the catalog's own tables.
 func (c *Server) Factory() connector.Factory { return serverTables{c} }
 
-// StoreKey names the database that a table lives in.
-func (c *Server) StoreKey(path catalog.ObjectPath) string {
-	return c.server.Key() + "/" + path.Database
-}
+// StoreKey names the server and the user, as the key of a transaction there does.
+func (c *Server) StoreKey(catalog.ObjectPath) string { return c.server.Key() }
 
 // DefaultDatabase is the option's, or that of the address, or the one that every server of the kind has; "" where
 // there is no such.

@@ -45,7 +45,7 @@ func (c *Server) AlterTable(ctx context.Context, path catalog.ObjectPath, old, n
 		return fmt.Errorf("the changes lead to the columns %s, not to %s", strings.Join(columns, ", "), strings.Join(want, ", "))
 	}
 	err := alterer.AlterTable(ctx, path.Database, path.Object, steps, func(info *server.TableInfo) bool {
-		return info.Text == old.NativeText && slices.Equal(info.Schema.Names(), old.Schema.Names())
+		return slices.EqualFunc(info.Schema.Columns, old.Schema.Columns, func(a, b types.Column) bool { return a.Name == b.Name && a.Type.String() == b.Type.String() })
 	})
 	var refused *server.StepError
 	if errors.As(err, &refused) {

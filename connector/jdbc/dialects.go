@@ -12,12 +12,12 @@ import (
 // sqliteDialect is the one dialect that is no server's.
 const sqliteDialect = "sqlite"
 
-// Dialects are the kinds of servers that can be reached beside SQLite's files. The zero value is all there are.
+// Dialects are the kinds of servers that can be reached beside SQLite's files. None named means all there are.
 type Dialects []server.Dialect
 
-// All returns the dialects, those of this package's list for the zero value.
+// All returns the dialects, those of this package's list when none is named.
 func (d Dialects) All() []server.Dialect {
-	if d != nil {
+	if len(d) > 0 {
 		return d
 	}
 	return servers()

@@ -80,6 +80,9 @@ func parseFile(text, path string) (Address, error) {
 	return a, nil
 }
 
+// errUser is of an address that says as whom.
+var errUser = errors.New("the address has a user before the host: give it, and the password, by the options 'username' and 'password'")
+
 func parseServer(s server.Dialect, name, rest string) (Address, error) {
 	a := Address{Dialect: name, Server: s, Parameters: map[string]string{}}
 	form := "jdbc:" + name + "://host:" + strconv.Itoa(s.DefaultPort()) + "/database"
@@ -93,11 +96,14 @@ func parseServer(s server.Dialect, name, rest string) (Address, error) {
 	// A password may hold any character, so that every @ before the parameters is one behind a user.
 	head, query, hasQuery := strings.Cut(rest, "?")
 	if strings.Contains(head, "@") {
-		return Address{}, fmt.Errorf("the address has a user before the host: give it, and the password, by the options 'username' and 'password'")
+		return Address{}, errUser
 	}
 	authority, path, _ := strings.Cut(head, "/")
 	var err error
 	if a.Host, a.Port, err = hostPort(authority); err != nil {
+		if strings.Contains(rest, "@") {
+			return Address{}, errUser // of a password with a ?
+		}
 		return fault("%s", err)
 	}
 	switch a.Database, err = url.PathUnescape(path); {
@@ -168,6 +174,9 @@ func (a *Address) parseParameters(query string) error {
 			continue
 		}
 		k, v, _ := strings.Cut(pair, "=")
+		if strings.Contains(k, "@") {
+			return errUser
+		}
 		key, err := url.QueryUnescape(k)
 		if option := credential(key); option != "" {
 			return fmt.Errorf("the address has the parameter '%s': give it by the option '%s'", key, option)

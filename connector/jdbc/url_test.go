@@ -89,6 +89,8 @@ func TestServerURL(t *testing.T) {
 		"jdbc:postgresql://h/a%zz":                "the database name 'a%zz' has a % that begins no code of two hexadecimal digits" + pg,
 		"jdbc:postgresql://h/a%00":                "the database name contains a NUL character" + pg,
 		"jdbc:postgresql://me:se/c@ret@h/d":       "the address has a user before the host: give it, and the password, by the options 'username' and 'password'",
+		"jdbc:postgresql://me:se?cret@h/d":        "the address has a user before the host: give it, and the password, by the options 'username' and 'password'",
+		"jdbc:postgresql://me:1?cret@h/d":         "the address has a user before the host: give it, and the password, by the options 'username' and 'password'",
 		"jdbc:postgresql://h/d?user=me":           "the address has the parameter 'user': give it by the option 'username'",
 		"jdbc:postgresql://h/d?x=1&PassWord=sec":  "the address has the parameter 'PassWord': give it by the option 'password'",
 		"jdbc:postgresql://h/d?p%61ssword=sec":    "the address has the parameter 'password': give it by the option 'password'",

@@ -158,7 +158,20 @@ func wordRow(err error) string {
 	case errNoRowReferenced:
 		return "there is no row that a foreign key leads to: " + e
 	}
+	// … for column `database`.`table`.`column` at row 1: the table may be the staging, and the row is the statement's.
+	if what, place, ok := cutLast(e, " for column "); ok {
+		place, _, _ = cutLast(place, " at row ")
+		return "column " + lastName(place) + ": " + what
+	}
 	return e
+}
+
+// lastName is the last of the names of `a`.`b`.`c`.
+func lastName(path string) string {
+	if i := strings.LastIndex(path, "`.`"); i >= 0 {
+		return path[i+2:]
+	}
+	return path
 }
 
 func cutLast(text, sep string) (before, after string, ok bool) {
