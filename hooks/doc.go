@@ -5,5 +5,5 @@
 // flat property map, nothing live. [Open] makes the hook of a spec in the process that runs the job:
 // it reopens the catalog from the spec and holds the transaction that the job's sink tasks write
 // through. A hook for CREATE TABLE AS drives a catalog's StagedTable, one for INSERT the transaction
-// of a writable table.
+// of a writable table, one for UPDATE and DELETE that of a table whose rows can be changed.
 package hooks

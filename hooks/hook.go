@@ -35,6 +35,7 @@ type Kind string
 const (
 	CreateTableAs Kind = "create-table-as"
 	Insert        Kind = "insert"
+	Modify        Kind = "modify" // UPDATE and DELETE
 )
 
 // Spec is the serialised form of a hook.
@@ -50,6 +51,8 @@ type Spec struct {
 	Columns []int `json:"columns,omitempty"`
 	// ReadsSame says that the job also reads a table of the same store.
 	ReadsSame bool `json:"readsSame,omitempty"`
+	// Set are the positions of the columns that get new values, none where rows are deleted; for Modify only.
+	Set []int `json:"set,omitempty"`
 	// Overwrite says that the rows take the place of all that the table has; for Insert only.
 	Overwrite bool `json:"overwrite,omitempty"`
 }
@@ -89,15 +92,29 @@ func Open(ctx context.Context, spec Spec, in *catalog.Instances) (JobStatusHook,
 			return nil, errors.Join(err, t.Close())
 		}
 		return &hook{tx: tx, table: t}, nil
+	case Modify:
+		t, err := in.Registry.Table(ctx, c, spec.Table, table)
+		if err != nil {
+			return nil, err
+		}
+		m, ok := t.(connector.Modifiable)
+		if !ok {
+			return nil, errors.Join(fmt.Errorf("the rows of table %s cannot be changed", spec.Table), t.Close())
+		}
+		tx, err := m.Modify(ctx, connector.Modify{Set: spec.Set})
+		if err != nil {
+			return nil, errors.Join(err, t.Close())
+		}
+		return &hook{tx: tx, table: t}, nil
 	}
 	return nil, fmt.Errorf("hook of unknown kind %q", spec.Kind)
 }
 
 // hook drives one transaction through the states of a job. The same code serves CREATE TABLE AS,
-// whose transaction is a StagedTable, and INSERT.
+// whose transaction is a StagedTable, and what writes a table that is there.
 type hook struct {
 	tx    connector.Transaction
-	table connector.Table // INSERT's; closed when the job ends
+	table connector.Table // but of CREATE TABLE AS; closed when the job ends
 }
 
 func (h *hook) Transaction() connector.Transaction { return h.tx }

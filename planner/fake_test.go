@@ -220,6 +220,25 @@ func (t fakeKeyed) Upsert(context.Context, connector.Upsert) (connector.Transact
 	return t.transaction()
 }
 
+// RowKey is the primary key of the table named keyed, and a rowid elsewhere.
+func (t fakeKeyed) RowKey(context.Context) (connector.RowKey, error) {
+	switch t.object {
+	case "keyed":
+		return connector.RowKey{Columns: []int{1, 0}}, nil
+	case "held":
+		return connector.RowKey{}, errors.New("fake: table held has no PRIMARY KEY, by which its rows could be told apart")
+	}
+	return connector.RowKey{Rowid: types.Of(types.BigInt)}, nil
+}
+
+func (t fakeKeyed) Modify(context.Context, connector.Modify) (connector.Transaction, error) {
+	return t.transaction()
+}
+
+func (t fakeKeyed) Truncate(context.Context) error {
+	return errors.New("fake: nothing is removed while planning")
+}
+
 func (t fakeKeyed) CheckOverwrite(context.Context) error {
 	if t.object == "held" {
 		return errors.New("fake: table held cannot lose its rows, as others refer to them")

@@ -47,9 +47,9 @@ type Options struct {
 // Plan is a planned statement.
 type Plan struct {
 	Schema types.Schema               // columns of the result (SELECT) or of the rows written
-	Target connector.ObjectIdentifier // of INSERT and CREATE TABLE AS
+	Target connector.ObjectIdentifier // of a statement that writes
 	Table  *catalog.CatalogTable      // the target's definition
-	Check  *catalog.Check             // what the catalog says of the target; of INSERT only Notes are set
+	Check  *catalog.Check             // what the catalog says of the target; but of CREATE TABLE AS only Notes are set
 	// Exists says that the target of CREATE TABLE IF NOT EXISTS … AS is there: there is nothing to run.
 	Exists bool
 	// Changelog has Explain say of each node of the optimised plan which changes it makes, as EXPLAIN
@@ -60,6 +60,7 @@ type Plan struct {
 	bounded bool
 	bound   plan.Node // as the statement says it
 	root    plan.Node // as it will run
+	does    string    // what an UPDATE or DELETE does; empty of other statements
 	pruned  plan.Node // of a streaming job: as the statement says it, less what nobody needs
 	target  *lower.Target
 	header  lower.Header
@@ -98,6 +99,54 @@ func Insert(ctx context.Context, s *sqlparse.Insert, env *Env) (*Plan, error) {
 		return nil, err
 	}
 	return writePlan(ctx, env, b, w, hooks.Insert, "", s.Table.Span())
+}
+
+// Update plans an UPDATE.
+func Update(ctx context.Context, s *sqlparse.Update, env *Env) (*Plan, error) {
+	b := newBinder(ctx, env)
+	defer closeTables(b)
+	w, err := b.Update(s)
+	if err != nil {
+		return nil, err
+	}
+	return modifyPlan(ctx, env, b, w, "update", s.Table.Span())
+}
+
+// Delete plans a DELETE.
+func Delete(ctx context.Context, s *sqlparse.Delete, env *Env) (*Plan, error) {
+	b := newBinder(ctx, env)
+	defer closeTables(b)
+	w, err := b.Delete(s)
+	if err != nil {
+		return nil, err
+	}
+	return modifyPlan(ctx, env, b, w, "delete-from", s.Table.Span())
+}
+
+// modifyPlan is the plan of a job that changes rows where they are.
+func modifyPlan(ctx context.Context, env *Env, b *bind.Binder, w *bind.Write, name string, at sqlparse.Span) (*Plan, error) {
+	p, err := writePlan(ctx, env, b, w, hooks.Modify, "", at)
+	if err != nil {
+		return nil, err
+	}
+	if env.Options.JobName == "" {
+		p.header.Name = name + "_" + w.Target.String()
+	}
+	p.target.Set = w.Columns[w.Key:]
+	if p.does = "DELETE"; len(p.target.Set) > 0 {
+		p.does = "UPDATE"
+	}
+	return p, nil
+}
+
+// Emptiable is an opened table that TRUNCATE TABLE can empty.
+type Emptiable = bind.Emptiable
+
+// Truncate checks a TRUNCATE TABLE and returns the table, opened, which the caller closes; it removes nothing.
+func Truncate(ctx context.Context, s *sqlparse.TruncateTable, env *Env) (Emptiable, error) {
+	b := newBinder(ctx, env)
+	defer closeTables(b)
+	return b.Truncate(s)
 }
 
 // CreateTableAs plans a CREATE TABLE … AS. In streaming mode the job makes the table empty and writes into it.
@@ -203,7 +252,8 @@ func writePlan(ctx context.Context, env *Env, b *bind.Binder, w *bind.Write, kin
 	}
 	p.Schema = w.Node.Schema()
 	p.Target, p.Table, p.Check, p.Exists = w.Target, w.Table, w.Check, w.Exists
-	p.target = &lower.Target{Kind: kind, ID: w.Target, Table: w.Table, StoreKey: w.StoreKey, Purpose: purpose, Columns: w.Columns, NotNull: w.NotNull, Overwrite: w.Overwrite}
+	p.target = &lower.Target{Kind: kind, ID: w.Target, Table: w.Table, StoreKey: w.StoreKey, Purpose: purpose, Columns: w.Columns, NotNull: w.NotNull,
+		Names: w.Names(), Overwrite: w.Overwrite}
 	if p.Mode() == job.Streaming && !p.Exists {
 		err = writeChanges(p.pruned, w, p.target, at)
 	}
@@ -234,6 +284,9 @@ func (p *Plan) Explain() string {
 		text := plan.Explain(root, prefix, more)
 		if p.target == nil {
 			return text
+		}
+		if p.does != "" {
+			sink += ", operation=[" + p.does + "]"
 		}
 		return fmt.Sprintf("%sSink(table=[%s], fields=[%s]%s)\n", prefix, p.Target, strings.Join(p.Schema.Names(), ", "), sink) + indent(text)
 	}

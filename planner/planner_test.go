@@ -93,6 +93,16 @@ func plan(sql string, env *planner.Env) (*planner.Plan, error) {
 		return planner.Query(ctx, stmt.Query, env)
 	case *sqlparse.Insert:
 		return planner.Insert(ctx, stmt, env)
+	case *sqlparse.Update:
+		return planner.Update(ctx, stmt, env)
+	case *sqlparse.Delete:
+		return planner.Delete(ctx, stmt, env)
+	case *sqlparse.TruncateTable:
+		t, err := planner.Truncate(ctx, stmt, env)
+		if err == nil {
+			err = t.Close()
+		}
+		return nil, err
 	case *sqlparse.CreateTable:
 		if stmt.As != nil {
 			return planner.CreateTableAs(ctx, stmt, env)
@@ -456,6 +466,9 @@ func describe(p *planner.Plan) string {
 	fmt.Fprintf(&b, "hook %s %s columns=%v readsSame=%v", hook.Kind, hook.Purpose, hook.Columns, hook.ReadsSame)
 	if hook.Overwrite {
 		b.WriteString(" overwrite")
+	}
+	if hook.Set != nil {
+		fmt.Fprintf(&b, " set=%v", hook.Set)
 	}
 	b.WriteString("\n")
 	sink := g.Vertices[len(g.Vertices)-1].Spec.(*job.Sink)

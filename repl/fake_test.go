@@ -198,7 +198,7 @@ func (f *fakeEngine) Execute(ctx context.Context, t session.Text) (*session.Resu
 		res.IsQuery = false
 		r.batches = []*column.Batch{texts([]string{"CREATE TABLE t (\n  a INT\n)\n"})}
 	case "WRITE":
-		res.Kind, res.Affected = session.Written, int64(n)
+		res.Kind, res.Affected, res.Did = session.Written, int64(n), "written"
 	case "SET":
 		if m := set.FindStringSubmatch(t.SQL); m != nil {
 			f.mu.Lock()
@@ -235,7 +235,7 @@ func (f *fakeEngine) Execute(ctx context.Context, t session.Text) (*session.Resu
 		defer f.setProgress(nil)
 		f.started <- t.SQL
 		<-f.unstick
-		res.Kind, res.Affected = session.Written, 1
+		res.Kind, res.Affected, res.Did = session.Written, 1, "written"
 	case "HELD":
 		f.setProgress(&session.Progress{Name: "insert-into_t", Held: n > 0, Waiting: "database a.db, locked by another process (process 12)"})
 		time.Sleep(1200 * time.Millisecond)

@@ -75,7 +75,7 @@ func (sh *shell) show(ctx context.Context, res *session.Result, rows rows, stop 
 	case session.OK:
 		sh.screen.message("[INFO] Execute statement succeeded.\n")
 	case session.Written:
-		sh.screen.message(fmt.Sprintf("[INFO] Complete execution of the SQL update statement.\n%s written%s\n", count(res.Affected), sh.took(rows.Time())))
+		sh.screen.message(fmt.Sprintf("[INFO] Complete execution of the SQL update statement.\n%s %s%s\n", count(res.Affected), res.Did, sh.took(rows.Time())))
 	case session.Submitted:
 		sh.screen.message("[INFO] Submitting SQL update statement to the cluster...\n" +
 			"[INFO] SQL update statement has been successfully submitted to the cluster:\nJob ID: " + res.Job.String() + "\n")

@@ -198,7 +198,7 @@ func (c *completing) inner() int {
 		return 0
 	}
 	for i, t := range c.toks[1:] {
-		if t.word == "CREATE" || t.word == "INSERT" && c.toks[i].word != "EXECUTE" {
+		if t.word == "CREATE" || t.word == "UPDATE" || t.word == "DELETE" || t.word == "INSERT" && c.toks[i].word != "EXECUTE" {
 			if t.End < c.pos {
 				return i + 1
 			}

@@ -471,7 +471,7 @@ func take(hole string, t thread, tok *lexeme) (thread, bool) {
 	case hole == "n":
 		t.taken = holeFull
 		return t, tok.Class == sqlparse.Number
-	case hole == "expr", hole == "value", hole == "query", hole == "insert", hole == "type", hole == "…":
+	case hole == "expr", hole == "value", hole == "query", hole == "insert", hole == "update", hole == "delete", hole == "type", hole == "…":
 		return takeAny(hole, t, tok)
 	}
 	// A name of one or several parts.

@@ -24,9 +24,9 @@ func (c *completing) hole(e expectation, from, n int) {
 		} else if e.depth > 0 && c.toks[n-1].text == "(" {
 			c.words(n, "SELECT", "VALUES", "WITH")
 		}
-	case "insert":
+	case "insert", "update", "delete":
 		if !e.inside {
-			c.words(n, "INSERT")
+			c.words(n, strings.ToUpper(e.hole))
 		}
 	case "type":
 		if !e.inside || c.toks[n-1].text == "<" {
@@ -101,7 +101,8 @@ func (c *completing) object(e expectation, n int) {
 		c.tables(anyTable)
 	case word("VIEW"):
 		c.tables(onlyViews)
-	case strings.HasPrefix(form, "DROP ") || strings.HasPrefix(form, "ALTER ") || strings.HasPrefix(form, "INSERT "):
+	case strings.HasPrefix(form, "DROP ") || strings.HasPrefix(form, "ALTER ") || strings.HasPrefix(form, "INSERT "),
+		form == "UPDATE", form == "DELETE", form == "TRUNCATE TABLE":
 		c.tables(noViews)
 	default:
 		c.tables(anyTable)

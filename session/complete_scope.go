@@ -67,6 +67,18 @@ func (c *completing) relations(n int) []relation {
 			list = append(list, c.from(starts[i], 0)...)
 		}
 	}
+	at := 0 // of the table whose rows an UPDATE or DELETE changes
+	switch {
+	case len(c.toks) > 0 && c.toks[0].word == "UPDATE":
+		at = 1
+	case len(c.toks) > 1 && c.toks[0].word == "DELETE" && c.toks[1].word == "FROM":
+		at = 2
+	}
+	if at > 0 {
+		if r, next := c.tableAt(at, len(c.toks), 0); next > at {
+			list = append(list, r)
+		}
+	}
 	return list
 }
 
@@ -321,7 +333,7 @@ func (c *completing) outputs(i, depth int) []completedColumn {
 func (c *completing) targetName(n int) []string {
 	for i, t := range c.toks[:n] {
 		switch t.word {
-		case "TABLE", "INTO", "OVERWRITE", "VIEW", "PARTITIONS", "FROM":
+		case "TABLE", "INTO", "OVERWRITE", "VIEW", "PARTITIONS", "FROM", "UPDATE":
 			j := i + 1
 			for j < n && (c.toks[j].word == "IF" || c.toks[j].word == "NOT" || c.toks[j].word == "EXISTS" || c.toks[j].word == "TABLE") {
 				j++

@@ -35,12 +35,16 @@ func (s *Session) explain(ctx context.Context, x *execution, st *sqlparse.Explai
 		plan, err = planner.Query(ctx, inner.Query, s.plannerEnv(x))
 	case *sqlparse.Insert:
 		plan, err = planner.Insert(ctx, inner, s.plannerEnv(x))
+	case *sqlparse.Update:
+		plan, err = planner.Update(ctx, inner, s.plannerEnv(x))
+	case *sqlparse.Delete:
+		plan, err = planner.Delete(ctx, inner, s.plannerEnv(x))
 	case *sqlparse.CreateTable:
 		plan, err = planner.CreateTableAs(ctx, inner, s.plannerEnv(x))
 	case *sqlparse.StatementSet:
 		return nil, refuse(st.Statement.Span(), "%s", statementSetRefusal)
 	default:
-		return nil, refuse(st.Statement.Span(), "EXPLAIN is for queries, INSERT and CREATE TABLE AS")
+		return nil, refuse(st.Statement.Span(), "EXPLAIN is for queries, INSERT, UPDATE, DELETE and CREATE TABLE AS")
 	}
 	if err != nil {
 		return nil, err
@@ -116,7 +120,7 @@ func explainTarget(b *strings.Builder, plan *planner.Plan) {
 	section(b, "Guarantee")
 	if plan.Mode() == job.Streaming {
 		fmt.Fprintf(b, "PER CHECKPOINT: what is written is committed and visible from checkpoint to checkpoint; a failure takes back what came after the last, and no more\n")
-	} else if c.Guarantee == "" { // an INSERT: one connector.Transaction, whatever the store
+	} else if c.Guarantee == "" { // one connector.Transaction, whatever the store
 		fmt.Fprintf(b, "%s: the rows are committed by one transaction of the table's store\n", catalog.Atomic)
 	} else {
 		fmt.Fprintf(b, "%s: %s\n", c.Guarantee, c.Reason)

@@ -35,7 +35,7 @@ func (s *Session) createTableAs(ctx context.Context, x *execution, st *sqlparse.
 	return res, err
 }
 
-// write runs the job of an INSERT or CREATE TABLE AS: to its end, or in the background.
+// write runs the job of a statement that writes: to its end, or in the background.
 func (s *Session) write(ctx context.Context, x *execution, plan *planner.Plan) (*Result, error) {
 	background := s.background(plan.Mode())
 	j, err := s.submit(ctx, x, plan, background)
@@ -61,5 +61,5 @@ func (s *Session) write(ctx context.Context, x *execution, plan *planner.Plan) (
 	if stopped {
 		return nil, &Error{Canceled: true, Msg: "stopped, with " + rowsText(j.Rows()) + " written", Err: ctx.Err()}
 	}
-	return &Result{Kind: Written, Job: j.ID(), Affected: j.Rows(), Message: note}, nil
+	return &Result{Kind: Written, Job: j.ID(), Affected: j.Rows(), Did: "written", Message: note}, nil
 }

@@ -45,6 +45,12 @@ func objectNames(stmt sqlparse.Statement) []objectName {
 		}
 	case *sqlparse.DropTable:
 		table(st.Name)
+	case *sqlparse.TruncateTable:
+		table(st.Name)
+	case *sqlparse.Update:
+		table(st.Table)
+	case *sqlparse.Delete:
+		table(st.Table)
 	case *sqlparse.Describe:
 		table(st.Name)
 	case *sqlparse.ShowTables:
@@ -202,7 +208,7 @@ func locateOperator(x *execution, e *exec.Error) sqlparse.Span {
 // locateSubject finds what a statement that runs no job is about; a job's errors know their own place.
 func locateSubject(stmt sqlparse.Statement) sqlparse.Span {
 	switch stmt.(type) {
-	case *sqlparse.QueryStatement, *sqlparse.Insert, *sqlparse.Explain, nil:
+	case *sqlparse.QueryStatement, *sqlparse.Insert, *sqlparse.Update, *sqlparse.Delete, *sqlparse.Explain, nil:
 		return noPlace
 	}
 	names := objectNames(stmt)
@@ -271,6 +277,13 @@ func locateColumn(stmt sqlparse.Statement, name string) sqlparse.Span {
 		for _, id := range st.Columns {
 			if id.Name == name {
 				return id.Span()
+			}
+		}
+		return st.Table.Span()
+	case *sqlparse.Update:
+		for _, a := range st.Set {
+			if a.Column.Name == name {
+				return a.Span()
 			}
 		}
 		return st.Table.Span()

@@ -37,8 +37,10 @@ type Result struct {
 	Changelog bool
 	// Job is the job that ran or runs; zero where there was none.
 	Job connector.JobID
-	// Affected is the number of rows written, for Written.
+	// Affected is the number of rows written, for Written, and Did says what was done with them: "written",
+	// "updated" or "deleted".
 	Affected int64
+	Did      string
 	// Message is for the user, without a final newline. It may come with any kind.
 	Message string
 	// Elapsed is how long Execute took; for a query [Result.Time] goes on.

@@ -257,7 +257,7 @@ func (w *world) statement(t *testing.T, text session.Text, unordered bool) (stri
 			fmt.Fprintf(&b, "submitted %s\n", res.Job)
 			break
 		}
-		fmt.Fprintf(&b, "%d rows written\n", res.Affected)
+		fmt.Fprintf(&b, "%d rows %s\n", res.Affected, res.Did)
 	case session.Quit:
 		b.WriteString("quit\n")
 	case session.Clear:

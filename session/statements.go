@@ -76,6 +76,10 @@ func families() []family {
 			{form: "EXECUTE STATEMENT SET", refusal: statementSetRefusal},
 			{form: "BEGIN STATEMENT SET", refusal: statementSetRefusal}, {form: "END", refusal: statementSetRefusal},
 		}},
+		{"UPDATE t SET c = …, … WHERE …", "change rows; DELETE FROM t WHERE …, TRUNCATE TABLE t", []statement{
+			{form: "UPDATE", run: text((*Session).update)}, {form: "DELETE", run: text((*Session).deleteRows)},
+			{form: "TRUNCATE TABLE", run: text((*Session).truncateTable)},
+		}},
 		{"EXPLAIN statement", "show the plan, the target and the guarantee; runs nothing", []statement{
 			{form: "EXPLAIN", run: text((*Session).explain)},
 			{form: "EXPLAIN STATEMENT SET", refusal: statementSetRefusal},

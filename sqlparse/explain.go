@@ -5,7 +5,7 @@ package sqlparse
 type Explain struct {
 	Pos
 	Details   []ExplainDetail
-	Statement Statement // *QueryStatement, *Insert, *StatementSet or *CreateTable with AS
+	Statement Statement // *QueryStatement, *Insert, *Update, *Delete, *StatementSet or *CreateTable with AS
 }
 
 // ExplainDetail is one detail of EXPLAIN.
@@ -51,7 +51,7 @@ func (p *parser) explain(start int) Statement {
 	}
 	inner := p.statement(p.forms)
 	switch x := inner.(type) {
-	case *QueryStatement, *Insert, *StatementSet:
+	case *QueryStatement, *Insert, *StatementSet, *Update, *Delete:
 	case *CreateTable:
 		if x.As == nil {
 			p.failAt(at.span(), "found "+x.Form()+" without AS behind EXPLAIN, expected "+explainable, "")
@@ -65,7 +65,7 @@ func (p *parser) explain(start int) Statement {
 	return s
 }
 
-const explainable = "a query, an INSERT, a STATEMENT SET or a CREATE TABLE … AS"
+const explainable = "a query, an INSERT, an UPDATE, a DELETE, a STATEMENT SET or a CREATE TABLE … AS"
 
 func isExplainDetail(kw string) bool {
 	switch kw {

@@ -54,7 +54,7 @@ var forms = []Form{
 	can("VALUES", "VALUES", "VALUES (expr, …), …", queryStatement),
 	can("TABLE", "TABLE", "TABLE [catalog.][database.]table", queryStatement),
 	can("EXPLAIN STATEMENT SET", "EXPLAIN STATEMENT SET", "EXPLAIN STATEMENT SET BEGIN insert; … END", (*parser).explain),
-	can("EXPLAIN", "EXPLAIN", "EXPLAIN [CHANGELOG_MODE | JSON_EXECUTION_PLAN, … | PLAN FOR] {query | insert | CREATE TABLE … AS query}", (*parser).explain),
+	can("EXPLAIN", "EXPLAIN", "EXPLAIN [CHANGELOG_MODE | JSON_EXECUTION_PLAN, … | PLAN FOR] {query | insert | update | delete | {CREATE | CREATE OR REPLACE | REPLACE} TABLE … AS query}", (*parser).explain),
 
 	// Changing data.
 	can("INSERT INTO", "INSERT", "INSERT INTO [catalog.][database.]table [PARTITION (column [= value], …)] [(column, …)] {query | VALUES (expr, …), …}", (*parser).insert),
@@ -64,9 +64,9 @@ var forms = []Form{
 	cannot("EXECUTE PLAN", "EXECUTE PLAN", "EXECUTE PLAN 'file'", whyPlan),
 	can("BEGIN STATEMENT SET", "BEGIN STATEMENT SET", "BEGIN STATEMENT SET", (*parser).beginStatementSet),
 	can("END", "END", "END", (*parser).endStatementSet),
-	cannot("UPDATE", "UPDATE", "UPDATE table SET column = expr, … [WHERE …]", ""),
-	cannot("DELETE", "DELETE", "DELETE FROM table [WHERE …]", ""),
-	cannot("TRUNCATE TABLE", "TRUNCATE TABLE", "TRUNCATE TABLE table", ""),
+	can("UPDATE", "UPDATE", "UPDATE [catalog.][database.]table [[AS] alias] SET column = expr, … [WHERE expr]", (*parser).update),
+	can("DELETE", "DELETE", "DELETE FROM [catalog.][database.]table [[AS] alias] [WHERE expr]", (*parser).deleteRows),
+	can("TRUNCATE TABLE", "TRUNCATE TABLE", "TRUNCATE TABLE [catalog.][database.]table", (*parser).truncateTable),
 	cannot("CALL", "CALL", "CALL procedure(arg, …)", whyProcedure),
 	cannot("COMPILE AND EXECUTE PLAN", "COMPILE AND EXECUTE PLAN", "COMPILE AND EXECUTE PLAN 'file' FOR insert", whyPlan),
 	cannot("COMPILE PLAN", "COMPILE PLAN", "COMPILE PLAN 'file' [IF NOT EXISTS] FOR insert", whyPlan),

@@ -182,8 +182,8 @@ func TestProjectionAndLimit(t *testing.T) {
 	require.Equal(t, wantRows(0, 2500), read(t, s, connector.Scan{Columns: []int{0, 1}, Limit: 2500}, 4))
 	require.Empty(t, read(t, s, connector.Scan{Columns: []int{0}, Limit: 0}, 4))
 	require.Len(t, read(t, s, connector.Scan{Limit: -1}, 4), 3000, "no columns: only the number of rows")
-	_, err := s.Source(connector.Scan{Columns: []int{2}})
-	require.EqualError(t, err, "read table c.d.t: it has no column at position 2")
+	_, err := s.Source(connector.Scan{Columns: []int{3}})
+	require.EqualError(t, err, "read table c.d.t: it has no column at position 3")
 }
 
 // A column that INSERT leaves out is NULL; one that is NOT NULL cannot be left out.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
@@ -25,7 +26,7 @@ type source struct {
 // Source returns a source of the columns that the scan names.
 func (s *Store) Source(scan connector.Scan) (connector.Source, error) {
 	for _, c := range scan.Columns {
-		if c < 0 || c >= len(s.schema.Columns) {
+		if c < 0 || c > len(s.schema.Columns) { // the one behind the last is the rowid
 			return nil, fmt.Errorf("read table %s: it has no column at position %d", s.id, c)
 		}
 	}
@@ -68,6 +69,13 @@ func (s *source) Splits(_ context.Context, parallelism int) ([]connector.Split, 
 
 func (s *source) Reader(_ context.Context, splits []connector.Split) (connector.Reader, error) {
 	r := &reader{batches: s.version.batches, schema: s.store.schema, columns: s.columns, left: s.limit}
+	if slices.Contains(s.columns, len(r.schema.Columns)) {
+		n := int64(0)
+		for _, b := range r.batches {
+			r.places = append(r.places, n)
+			n += int64(b.N)
+		}
+	}
 	for _, sp := range splits {
 		from, a := binary.Uvarint(sp.State)
 		to, b := binary.Uvarint(sp.State[max(a, 0):])
@@ -93,7 +101,8 @@ type reader struct {
 	schema  types.Schema
 	columns []int
 	ranges  [][2]int
-	left    int64 // rows that the limit still allows; negative: no limit
+	places  []int64 // of the first row of each batch; nil when no rowid is read
+	left    int64   // rows that the limit still allows; negative: no limit
 }
 
 func (r *reader) Read(ctx context.Context, b *column.Batch) (connector.Status, error) {
@@ -107,11 +116,16 @@ func (r *reader) Read(ctx context.Context, b *column.Batch) (connector.Status, e
 	b.Cols = make([]*column.Vector, len(r.columns)) // b's own list may still be read by whoever got it before
 	if len(r.ranges) == 0 || r.left == 0 {
 		for i, c := range r.columns {
+			if c == len(r.schema.Columns) {
+				b.Cols[i] = column.New(types.Of(types.BigInt).AsNotNull(), 0)
+				continue
+			}
 			b.Cols[i] = column.New(r.schema.Columns[c].Type, 0)
 		}
 		return connector.End, nil
 	}
-	src := r.batches[r.ranges[0][0]]
+	at := r.ranges[0][0]
+	src := r.batches[at]
 	r.ranges[0][0]++
 	b.N = src.N
 	if r.left >= 0 {
@@ -119,12 +133,25 @@ func (r *reader) Read(ctx context.Context, b *column.Batch) (connector.Status, e
 		r.left -= int64(b.N)
 	}
 	for i, c := range r.columns {
+		if c == len(r.schema.Columns) {
+			b.Cols[i] = rowids(r.places[at], b.N)
+			continue
+		}
 		b.Cols[i] = src.Cols[c]
 		if b.N < src.N {
 			b.Cols[i] = src.Cols[c].Head(b.N)
 		}
 	}
 	return connector.More, nil
+}
+
+// rowids are n numbers in a row.
+func rowids(first int64, n int) *column.Vector {
+	v := column.New(types.Of(types.BigInt).AsNotNull(), n)
+	for i := range int64(n) {
+		v.AppendI64(first + i)
+	}
+	return v
 }
 
 // Position is the batch to read next, by its number in the table.

@@ -17,7 +17,7 @@ type Store struct {
 
 	mu      sync.Mutex
 	current *version
-	writers map[*Transaction]connector.JobID // begun, neither committed nor aborted
+	writers map[any]connector.JobID // by transaction or opened table: begun, neither committed nor aborted
 	readers int
 	gone    string // why the store has ended; "" while it goes on
 	next    *Store // what has taken its place; nil if nothing has
@@ -32,7 +32,7 @@ type version struct {
 
 // NewStore returns an empty store for the table of this name and schema.
 func NewStore(id connector.ObjectIdentifier, schema types.Schema, budget *connector.Memory) *Store {
-	return &Store{id: id, schema: schema, budget: budget, current: &version{}, writers: map[*Transaction]connector.JobID{}}
+	return &Store{id: id, schema: schema, budget: budget, current: &version{}, writers: map[any]connector.JobID{}}
 }
 
 // Rows returns the number of rows.

@@ -45,7 +45,7 @@ func sameColumns(a, b types.Schema) bool {
 // table is an opened table; closing it leaves the rows where they are.
 type table struct {
 	store *Store
-	held  *Transaction // stands for the streaming job that writes the table as long as it has it open
+	held  bool // by the streaming job that writes the table as long as it has it open
 }
 
 var (
@@ -53,6 +53,8 @@ var (
 	_ connector.Writable   = (*table)(nil)
 	_ connector.Upserter   = (*table)(nil)
 	_ connector.Overwriter = (*table)(nil)
+	_ connector.Modifiable = (*table)(nil)
+	_ connector.Truncater  = (*table)(nil)
 )
 
 // CheckOverwrite returns nil: any table in memory can be overwritten, by one swap.
@@ -92,9 +94,9 @@ func (t *Transaction) CheckEpochs(ctx context.Context) error {
 	if s.gone != "" {
 		return fmt.Errorf("table %s %s", s.id, s.gone)
 	}
-	if t.table.held == nil {
-		t.table.held = &Transaction{}
-		s.writers[t.table.held] = connector.ScopeOf(ctx).Job.ID
+	if !t.table.held {
+		t.table.held = true
+		s.writers[t.table] = connector.ScopeOf(ctx).Job.ID
 	}
 	return nil
 }
@@ -103,9 +105,9 @@ func (t *Transaction) CheckEpochs(ctx context.Context) error {
 func (t *table) Close() error {
 	t.store.mu.Lock()
 	defer t.store.mu.Unlock()
-	if t.held != nil {
-		delete(t.store.writers, t.held)
-		t.held = nil
+	if t.held {
+		delete(t.store.writers, t)
+		t.held = false
 	}
 	return nil
 }

@@ -36,6 +36,10 @@ type Target struct {
 	Purpose  catalog.Purpose // of CREATE TABLE AS
 	Columns  []int           // positions written, in the order of the rows
 	NotNull  []int           // columns of the rows whose NULL is an error
+	// Names are the columns written, for errors.
+	Names []string
+	// Set are the columns that an UPDATE gives new values; nil: the rows are deleted.
+	Set []int
 	// Overwrite says that the rows take the place of all that the table has.
 	Overwrite bool
 	// Upsert are the columns of the rows by which they replace each other, and Changelog says that the table
@@ -55,8 +59,8 @@ func Query(root plan.Node, h Header, catalogs *catalog.CatalogManager) (*job.Gra
 	return l.g, nil
 }
 
-// Write lowers an INSERT or CREATE TABLE AS. In streaming mode the table of the latter is made first, and then
-// written as by an INSERT.
+// Write lowers a statement that writes: INSERT, CREATE TABLE AS, UPDATE, DELETE. In streaming mode the table of CREATE TABLE AS is made first,
+// and then written as by an INSERT.
 func Write(root plan.Node, t Target, h Header, catalogs *catalog.CatalogManager) (*job.Graph, error) {
 	l := newLowering(root, h, len(t.Upsert) == 0, catalogs)
 	v, err := l.node(root)
@@ -75,13 +79,9 @@ func Write(root plan.Node, t Target, h Header, catalogs *catalog.CatalogManager)
 	if spec.Kind == hooks.Insert {
 		spec.Columns, spec.Overwrite = t.Columns, t.Overwrite
 	}
+	spec.Set = t.Set
 	l.g.Hooks = append(l.g.Hooks, spec)
-	names := make([]string, len(t.Columns))
-	columns := t.Table.Def(t.ID).Schema.Columns
-	for k, c := range t.Columns {
-		names[k] = columns[c].Name
-	}
-	sink := &job.Sink{Hook: 0, Table: t.ID, NotNull: t.NotNull, Names: names, Upsert: t.Upsert, Changelog: t.Changelog}
+	sink := &job.Sink{Hook: 0, Table: t.ID, NotNull: t.NotNull, Names: t.Names, Upsert: t.Upsert, Changelog: t.Changelog}
 	l.add(sink, root.Schema().Columns, 1, input{from: v, kind: job.Forward})
 	return l.g, nil
 }
