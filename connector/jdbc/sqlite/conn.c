@@ -75,6 +75,7 @@ int sl_autocommit(sqlite3 *db) { return sqlite3_get_autocommit(db); }
 void sl_interrupt(sqlite3 *db) { sqlite3_interrupt(db); }
 int64_t sl_changes(sqlite3 *db) { return sqlite3_changes64(db); }
 int64_t sl_last_rowid(sqlite3 *db) { return sqlite3_last_insert_rowid(db); }
+void sl_set_last_rowid(sqlite3 *db, int64_t id) { sqlite3_set_last_insert_rowid(db, id); }
 const char *sl_version(void) { return sqlite3_libversion(); }
 
 /* Who uses a table: the authorizer is told of every table that a statement looks up while it is compiled. */

@@ -111,6 +111,9 @@ func (c *Conn) Changes() int64 { return int64(C.sl_changes(c.db)) }
 // LastRowid is the rowid of the last row inserted.
 func (c *Conn) LastRowid() int64 { return int64(C.sl_last_rowid(c.db)) }
 
+// setLastRowid sets what LastRowid is until the next row is inserted.
+func (c *Conn) setLastRowid(id int64) { C.sl_set_last_rowid(c.db, C.int64_t(id)) }
+
 // Moved reports whether the file that this connection has open is no longer the one of its path.
 func (c *Conn) Moved() bool { return C.sl_moved(c.db) != 0 }
 

@@ -133,63 +133,32 @@ func (t *Transaction) prepareChange(feed string) (string, error) {
 	return "INSERT INTO " + changed + " SELECT " + strings.Join(cells, ", ") + " FROM " + Quote(feed), nil
 }
 
-// changeSQL returns the statement that changes the rows of the temporary table, those of a range of its rowids ?1 to
-// ?2 or all.
-func (t *Transaction) changeSQL(ranged bool) string {
-	change := t.target.Change
-	var names, keys, same []string
-	table := "main." + Quote(t.target.Table)
-	for i, c := range t.target.Columns[:change.Keys] {
-		k := fmt.Sprintf("k%d", i)
-		names, keys = append(names, Quote(c.Name)), append(keys, k)
-		same = append(same, "r."+k+" = "+Quote(t.target.Table)+"."+Quote(c.Name))
-	}
-	where := " WHERE (" + strings.Join(names, ", ") + ") IN (SELECT " + strings.Join(keys, ", ") + " FROM " + changed
-	if ranged {
-		where += " WHERE rowid BETWEEN ?1 AND ?2"
-	}
-	where += ")"
-	set := t.written()
-	if len(set) == 0 {
-		return "DELETE FROM " + table + where
-	}
-	var to, values []string
-	for i, c := range set {
-		to, values = append(to, Quote(c.Name)), append(values, fmt.Sprintf("r.v%d", i))
-	}
-	return "UPDATE " + table + " SET (" + strings.Join(to, ", ") + ") = (SELECT " + strings.Join(values, ", ") +
-		" FROM " + changed + " AS r WHERE " + strings.Join(same, " AND ") + ")" + where
-}
-
 // apply changes the rows that were collected, all of which have to be there. A cancel ends it.
 func (t *Transaction) apply(ctx context.Context) error {
 	if t.stored == 0 {
 		return nil
 	}
 	deletes := len(t.written()) == 0
-	sql := t.changeSQL(false)
-	if deletes {
-		all, err := t.isAll()
-		if err != nil {
-			return err
-		}
-		if all { // SQLite then frees the table's pages as they are
-			sql = "DELETE FROM main." + Quote(t.target.Table)
-		}
+	sql, err := t.fastest()
+	if err != nil {
+		return err
 	}
 	counts := !deletes && t.info.conflictClause() // REPLACE takes other rows' place
 	before, after := int64(0), int64(0)
-	var err error
 	count := "SELECT count(*) FROM main." + Quote(t.target.Table)
 	if counts {
 		if before, err = t.conn.Int(count); err != nil {
 			return err
 		}
 	}
+	t.conn.setLastRowid(noRowid)
 	if err := t.conn.execUntil(ctx, sql); err != nil {
 		return t.changeError(ctx, err)
 	}
 	n := t.conn.Changes()
+	if t.conn.LastRowid() != noRowid { // triggers may insert, but what they do does not show here
+		return fmt.Errorf("table %s: rows to change were not there any more; nothing was changed", t.target.Table)
+	}
 	if deletes && n != t.stored && (t.keys || len(t.info.Triggers) > 0) { // which may have been faster
 		left, err := t.conn.Int(strings.Replace(t.changeSQL(false), "DELETE FROM", "SELECT count(*) FROM", 1))
 		if err != nil {

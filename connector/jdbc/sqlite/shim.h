@@ -117,6 +117,7 @@ int sl_autocommit(sqlite3 *db);
 void sl_interrupt(sqlite3 *db);
 int64_t sl_changes(sqlite3 *db);
 int64_t sl_last_rowid(sqlite3 *db);
+void sl_set_last_rowid(sqlite3 *db, int64_t id);
 const char *sl_version(void);
 
 #endif

@@ -67,6 +67,7 @@ extern int sqlite3_db_status(sqlite3 *, int, int *, int *, int);
 extern int sqlite3_get_autocommit(sqlite3 *);
 extern int64_t sqlite3_changes64(sqlite3 *);
 extern int64_t sqlite3_last_insert_rowid(sqlite3 *);
+extern void sqlite3_set_last_insert_rowid(sqlite3 *, int64_t);
 extern const char *sqlite3_libversion(void);
 extern int sqlite3_prepare_v3(sqlite3 *, const char *, int, unsigned, sqlite3_stmt **, const char **);
 extern int sqlite3_step(sqlite3_stmt *);
