@@ -31,6 +31,7 @@ const (
 	codeObjectInUse     = "55006"
 	codeDependents      = "2BP01"
 	codeCanceled        = "57014"
+	codeNotSupported    = "0A000"
 )
 
 // Error is an error that the server reported.

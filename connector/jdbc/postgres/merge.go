@@ -76,7 +76,9 @@ func (m *merge) run(ctx context.Context, c *conn) (int64, error) {
 	var stored int64
 	err := c.locked(ctx, m.load.table, func(ctx context.Context) error {
 		r, err := c.exec(ctx, sql)
-		stored = r.affected()
+		if err == nil {
+			stored = r.affected()
+		}
 		return err
 	})
 	if err != nil {

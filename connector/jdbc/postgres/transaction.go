@@ -235,14 +235,20 @@ func (t *Transaction) Abort(context.Context) error {
 func lostRows(lost, sent int64, what string, info *tableInfo) error {
 	why := ""
 	if info != nil {
-		switch {
-		case len(info.triggers) > 0:
-			why = "; table " + info.rel.String() + " has triggers: " + strings.Join(info.triggers, ", ")
-		case len(info.rules) > 0:
-			why = "; table " + info.rel.String() + " has rules: " + strings.Join(info.rules, ", ")
-		}
+		why = info.hooks()
 	}
 	return fmt.Errorf("%s of %s rows were not %s%s", groups(lost), groups(sent), what, why)
+}
+
+// hooks names what may keep a row from being stored or removed, with a semicolon in front; "" when there is nothing.
+func (t *tableInfo) hooks() string {
+	switch {
+	case len(t.triggers) > 0:
+		return "; table " + t.rel.String() + " has triggers: " + strings.Join(t.triggers, ", ")
+	case len(t.rules) > 0:
+		return "; table " + t.rel.String() + " has rules: " + strings.Join(t.rules, ", ")
+	}
+	return ""
 }
 
 // groups prints 1000000 as 1,000,000.
