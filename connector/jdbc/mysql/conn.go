@@ -31,11 +31,9 @@ const sqlMode = "STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISI
 // session whose client is gone without a word is ended by TCP's keepalive.
 const setup = "SET SESSION sql_mode='" + sqlMode + "', SESSION time_zone='+00:00', SESSION autocommit=1, SESSION character_set_client=utf8mb4, SESSION character_set_connection=utf8mb4, " +
 	"SESSION character_set_results=utf8mb4, SESSION collation_connection=utf8mb4_bin, SESSION foreign_key_checks=1, SESSION unique_checks=1, SESSION sql_select_limit=DEFAULT, " +
-	"SESSION net_write_timeout=86400, SESSION net_read_timeout=86400, SESSION wait_timeout=86400, SESSION group_concat_max_len=1048576, SESSION sql_safe_updates=0, SESSION transaction_isolation='REPEATABLE-READ'" +
-	" /*M!100100 , SESSION max_statement_time=0 */ /*!50708 , SESSION max_execution_time=0 */"
-
-// setupOlder has the variable that MariaDB knew before 11.1 in place of transaction_isolation.
-var setupOlder = strings.Replace(setup, "transaction_isolation", "tx_isolation", 1)
+	"SESSION net_write_timeout=86400, SESSION net_read_timeout=86400, SESSION wait_timeout=86400, SESSION group_concat_max_len=1048576, SESSION sql_safe_updates=0, SESSION sql_quote_show_create=1" +
+	// What the two kinds of server call by other names: each takes the other's for a comment.
+	" /*M!100100 , SESSION max_statement_time=0, SESSION tx_isolation='REPEATABLE-READ' */ /*!50720 , SESSION max_execution_time=0, SESSION transaction_isolation='REPEATABLE-READ' */"
 
 // conn is one session. It is used by one goroutine at a time.
 type conn struct {
@@ -85,7 +83,7 @@ func (s *Server) dial(ctx context.Context, database string, found bool) (*conn, 
 		return nil, err
 	}
 	cfg.DialFunc = func(ctx context.Context, network, addr string) (net.Conn, error) {
-		raw, err := (&net.Dialer{Timeout: p.duration("connectTimeout", dialTime), KeepAlive: 30 * time.Second}).DialContext(ctx, network, addr)
+		raw, err := (&net.Dialer{Timeout: p.duration("connectTimeout", dialTime), KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: 30 * time.Second, Interval: 10 * time.Second, Count: 3}}).DialContext(ctx, network, addr)
 		c.raw = raw
 		return raw, err
 	}
@@ -117,11 +115,7 @@ func (s *Server) dial(ctx context.Context, database string, found bool) (*conn, 
 
 // prepare makes the session what all others are, and learns what matters of the server.
 func (c *conn) prepare(ctx context.Context) error {
-	_, err := c.exec(ctx, setup)
-	if numberOf(err) == 1193 { // unknown variable
-		_, err = c.exec(ctx, setupOlder)
-	}
-	if err != nil {
+	if _, err := c.exec(ctx, setup); err != nil {
 		return err
 	}
 	rows, err := c.query(ctx, "SELECT CONNECTION_ID(), VERSION(), @@lower_case_table_names, @@max_allowed_packet, @@innodb_flush_log_at_trx_commit")
@@ -278,6 +272,11 @@ func (c *conn) value(ctx context.Context, statement string) (cell, error) {
 func (c *conn) lock(ctx context.Context, name string, wait time.Duration) (bool, error) {
 	got, err := c.value(ctx, fmt.Sprintf("SELECT GET_LOCK(%s, %d)", literal(name), int(wait/time.Second)))
 	return got.text == "1", err
+}
+
+// unlock gives a lock back; the end of the session would, too.
+func (c *conn) unlock(ctx context.Context, name string) {
+	_, _ = c.query(ctx, "SELECT RELEASE_LOCK("+literal(name)+")")
 }
 
 // close ends the session. What it had open is rolled back by the server.

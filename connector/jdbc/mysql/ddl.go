@@ -99,6 +99,9 @@ func columnComment(def server.Definition, c types.Column) string {
 const maxComment = 1024
 
 func checkComment(text string) error {
+	if m, _ := parseMark(text); m != nil {
+		return fmt.Errorf("the comment begins as the marks of Sluice's own jobs do: write another one")
+	}
 	if n := len([]rune(text)); n > maxComment {
 		return fmt.Errorf("the comment has %d characters, and a table of MySQL takes %d", n, maxComment)
 	}

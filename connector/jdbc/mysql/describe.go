@@ -18,10 +18,11 @@ type table struct {
 	created        string
 	options        string // such as partitioned
 	comment        string // the user's
+	fullComment    string // with the mark
 	mark           *mark  // that its comment has
 	columns        []tableColumn
 	keys           []key
-	text           string // the server's own statement
+	text           string // the server's own statement, without the mark
 }
 
 // tableColumn is a column of a table.
@@ -73,7 +74,7 @@ func (t *table) identity() string { return digest(t.created + "\n" + definition(
 
 // definition is what SHOW CREATE TABLE says, without the name and what inserting changes.
 func definition(text string) string {
-	if _, rest, ok := strings.Cut(text, "` (\n"); ok {
+	if rest := body(text); rest != "" {
 		text = rest
 	}
 	i := strings.LastIndex(text, "\n)")
@@ -104,7 +105,8 @@ func (c *conn) describe(ctx context.Context, database, name string) (t *table, n
 	for _, r := range rows {
 		if r[0].text == database && r[1].text == name {
 			t = &table{database: database, name: name, kind: r[2].text, engine: r[3].text, created: r[4].text, options: strings.TrimSpace(r[5].text)}
-			t.mark, t.comment = parseMark(r[6].text)
+			t.fullComment = r[6].text
+			t.mark, t.comment = parseMark(t.fullComment)
 		}
 	}
 	if t == nil {
@@ -181,7 +183,7 @@ func (c *conn) describeText(ctx context.Context, t *table) error {
 	}
 	rows, err := c.query(ctx, "SHOW CREATE "+kind+" "+qualified(t.database, t.name))
 	if err == nil && len(rows) == 1 && len(rows[0]) > 1 {
-		t.text = rows[0][1].text
+		t.text = t.unmarked(rows[0][1].text)
 		return nil
 	}
 	if !t.view() || lost(err) {
@@ -227,7 +229,7 @@ func (t *table) info() *server.TableInfo {
 		switch {
 		case c.generated:
 			info.ReadOnly = append(info.ReadOnly, c.name)
-		case c.fallback != "" || c.increment:
+		case !t.view() && (c.fallback != "" || c.increment):
 			info.Defaults = append(info.Defaults, c.name)
 		}
 	}

@@ -37,6 +37,12 @@ const (
 	errTableChanged     = 1412 // since the snapshot
 	errKilled           = 1927 // MariaDB: connection was killed
 	errDropNotPermitted = 1227
+	errTooManySessions  = 1040
+	errShutdown         = 1053
+	errDiskFull         = 1021
+	errEngine           = 1030
+	errTableFull        = 1114
+	errTooManyOfUser    = 1203
 )
 
 // Error is an error that the server sent.
@@ -121,6 +127,29 @@ func linkReason(err error) string {
 
 // lost reports that an error leaves open what the server did: it is not the server's own answer.
 func lost(err error) bool { return err != nil && numberOf(err) == 0 }
+
+// interrupted reports that the server gave up a statement because it was told to: what the statement had done by then
+// cannot be told from the answer.
+func interrupted(err error) bool {
+	switch numberOf(err) {
+	case errInterrupted, errKilled, errShutdown:
+		return true
+	}
+	return false
+}
+
+// unsure reports that an error of a commit leaves open whether it was one.
+func unsure(err error) bool { return lost(err) || interrupted(err) }
+
+// transient reports an error that another try may not meet.
+func transient(err error) bool {
+	var link *LinkError
+	switch numberOf(err) {
+	case errTooManySessions, errTooManyOfUser, errShutdown, errKilled:
+		return true
+	}
+	return errors.As(err, &link)
+}
 
 // privilege explains what a refusal of the server means for what was to be done.
 func privilege(err error, what string) error {

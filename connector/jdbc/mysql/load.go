@@ -115,10 +115,9 @@ func (l *loader) flush(ctx context.Context) error {
 func (l *loader) rowError(ctx context.Context, err error) error {
 	number := numberOf(err)
 	switch number {
-	case 0, errLockWait, errDeadlock, errInterrupted, errKilled, errNoSuchTable, errTableDenied, errPacketTooLarge:
-		if number == 0 {
-			return err
-		}
+	case 0:
+		return err
+	case errLockWait, errDeadlock, errInterrupted, errKilled, errShutdown, errNoSuchTable, errTableDenied, errPacketTooLarge, errDiskFull, errTableFull, errEngine:
 		return fmt.Errorf("table %s: %w", l.table, err)
 	}
 	low, high := 0, len(l.starts) // the row is among these

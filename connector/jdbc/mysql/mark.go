@@ -3,6 +3,7 @@ package mysql
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/sluice-sql/sluice/connector"
@@ -13,6 +14,54 @@ type mark struct {
 	Job connector.JobID `json:"job"`
 	// Table is the name that the table is made for.
 	Table string `json:"table"`
+	// Old is what the table that it replaces was, by its definition, and where they may be known by InnoDB's number:
+	// should another one have moved aside in its place, both are put back.
+	Old   string `json:"old,omitempty"`
+	OldID string `json:"oldId,omitempty"`
+	// Past are the jobs that made the tables replaced before, and had not cleared up yet.
+	Past []connector.JobID `json:"past,omitempty"`
+}
+
+// maxPast is how many of them there is room for.
+const maxPast = 8
+
+// made reports that the job is the one that made the table, or one of those replaced since.
+func (m *mark) made(job connector.JobID) bool {
+	return m != nil && (m.Job == job || slices.Contains(m.Past, job))
+}
+
+// replaces says of the mark which table gives way.
+func (m *mark) replaces(old *table, id string) {
+	m.Old, m.OldID = digest(definition(old.text)), id
+	if old.mark != nil {
+		m.Past = append(slices.Clone(old.mark.Past), old.mark.Job)
+		m.Past = m.Past[max(0, len(m.Past)-maxPast):]
+	}
+}
+
+// gave reports whether a table is the one that was to give way.
+func (m *mark) gave(t *table, id string) bool {
+	return m.Old == digest(definition(t.text)) && (m.OldID == "" || id == "" || m.OldID == id)
+}
+
+// unmarked takes the mark of a table's comment out of the server's statement.
+func (t *table) unmarked(text string) string {
+	if t.mark == nil {
+		return text
+	}
+	was, is := " COMMENT="+serverLiteral(t.fullComment), ""
+	if t.comment != "" {
+		is = " COMMENT=" + serverLiteral(t.comment)
+	}
+	if i := strings.LastIndex(text, was); i >= 0 {
+		text = text[:i] + is + text[i+len(was):]
+	}
+	return text
+}
+
+// serverLiteral writes a text as SHOW CREATE TABLE does.
+func serverLiteral(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, "\x00", `\0`, "\n", `\n`, "\r", `\r`, "'", "''").Replace(text) + "'"
 }
 
 // markPrefix begins the comment of a table with a mark.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/connector/jdbc/server"
 	"github.com/sluice-sql/sluice/internal/failpoint"
 )
 
@@ -162,8 +163,9 @@ func (t *session) settled() (out connector.Outcome, err error, ok bool) {
 
 // evidence is what is noted before a commit, to ask the server by later.
 type evidence struct {
-	Job   connector.JobID `json:"job"`
-	Table string          `json:"table"`
+	Job      connector.JobID `json:"job"`
+	Database string          `json:"database"`
+	Table    string          `json:"table"`
 	// Staged says that a table is renamed; else a marked transaction is committed.
 	Staged bool `json:"staged,omitempty"`
 	// ID is the number by which InnoDB knows the staged table, where we may know it: no RENAME changes it.
@@ -188,16 +190,18 @@ func (s *Server) Outcome(ctx context.Context, database, text string) (connector.
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
 		return connector.Unknown, fmt.Errorf("the evidence noted cannot be read: %w", err)
 	}
-	return s.look(ctx, database, e)
+	if e.Database == "" {
+		e.Database = database
+	}
+	return s.look(ctx, e)
 }
 
 // look finds out what became of a commit: it waits until the session of the job is over, which its lock tells,
 // and then looks at what is there. Unless ctx ends first it tries again while the server cannot be reached.
-func (s *Server) look(ctx context.Context, database string, e evidence) (connector.Outcome, error) {
+func (s *Server) look(ctx context.Context, e evidence) (connector.Outcome, error) {
 	for {
-		out, err := s.lookOnce(ctx, database, e)
-		var link *LinkError
-		if out != connector.Unknown || !errors.As(err, &link) && ctx.Err() == nil {
+		out, err := s.lookOnce(ctx, e)
+		if out != connector.Unknown || !transient(err) && ctx.Err() == nil {
 			return out, err
 		}
 		select {
@@ -208,7 +212,7 @@ func (s *Server) look(ctx context.Context, database string, e evidence) (connect
 	}
 }
 
-func (s *Server) lookOnce(ctx context.Context, database string, e evidence) (out connector.Outcome, err error) {
+func (s *Server) lookOnce(ctx context.Context, e evidence) (out connector.Outcome, err error) {
 	out = connector.Unknown
 	err = s.with(ctx, "", func(c *conn) error {
 		for {
@@ -221,9 +225,9 @@ func (s *Server) lookOnce(ctx context.Context, database string, e evidence) (out
 			}
 		}
 		if e.Staged {
-			out, err = c.lookStaged(ctx, database, e)
+			out, err = c.lookStaged(ctx, e)
 		} else {
-			out, err = c.lookMarked(ctx, database, e)
+			out, err = c.lookMarked(ctx, e)
 		}
 		return err
 	})
@@ -231,24 +235,35 @@ func (s *Server) lookOnce(ctx context.Context, database string, e evidence) (out
 }
 
 // lookStaged: the staged table under its own name was not published; the mark on the target says that it was.
-func (c *conn) lookStaged(ctx context.Context, database string, e evidence) (connector.Outcome, error) {
-	there, err := c.tableNamed(ctx, database, ownName(e.Job, stagedName))
+func (c *conn) lookStaged(ctx context.Context, e evidence) (connector.Outcome, error) {
+	there, err := c.tableNamed(ctx, e.Database, ownName(e.Job, stagedName))
 	if err != nil {
 		return connector.Unknown, err
 	}
 	if there {
 		return connector.NotDone, nil
 	}
-	rows, err := c.query(ctx, "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+literal(database)+" AND TABLE_NAME = "+literal(e.Table))
+	rows, err := c.query(ctx, "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+literal(e.Database)+" AND TABLE_NAME = "+literal(e.Table))
 	if err != nil {
 		return connector.Unknown, err
 	}
 	for _, r := range rows {
-		if m, _ := parseMark(r[0].text); m != nil && m.Job == e.Job {
+		m, _ := parseMark(r[0].text)
+		switch {
+		case !m.made(e.Job):
+			continue
+		case m.Job != e.Job: // replaced itself since
 			return connector.Done, nil
 		}
+		switch back, err := c.putBack(ctx, e.Database, *m); {
+		case err != nil:
+			return connector.Unknown, err
+		case back:
+			return connector.NotDone, fmt.Errorf("%w: %s", server.ErrChanged, e.Table)
+		}
+		return connector.Done, nil
 	}
-	if e.ID != "" && c.tableID(ctx, database, e.Table) == e.ID {
+	if e.ID != "" && c.tableID(ctx, e.Database, e.Table) == e.ID {
 		return connector.Done, nil
 	}
 	return connector.Unknown, &ChangedError{fmt.Sprintf("whether table %s was published cannot be told: what the job had made was renamed, altered or dropped since", e.Table)}
@@ -261,16 +276,16 @@ type ChangedError struct{ msg string }
 func (e *ChangedError) Error() string { return e.msg }
 
 // lookMarked: the row of the mark came with those of the transaction, or not at all.
-func (c *conn) lookMarked(ctx context.Context, database string, e evidence) (connector.Outcome, error) {
+func (c *conn) lookMarked(ctx context.Context, e evidence) (connector.Outcome, error) {
 	name := ownName(e.Job, markName)
-	there, err := c.tableNamed(ctx, database, name)
+	there, err := c.tableNamed(ctx, e.Database, name)
 	if err != nil {
 		return connector.Unknown, err
 	}
 	if !there {
 		return connector.Unknown, &ChangedError{fmt.Sprintf("whether the rows of table %s were committed cannot be told: the job's mark is gone", e.Table)}
 	}
-	n, err := c.value(ctx, "SELECT COUNT(*) FROM "+qualified(database, name))
+	n, err := c.value(ctx, "SELECT COUNT(*) FROM "+qualified(e.Database, name))
 	switch {
 	case err != nil:
 		return connector.Unknown, err

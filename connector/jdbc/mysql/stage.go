@@ -23,6 +23,7 @@ type staged struct {
 	target  server.Target
 	old     *table // that gives way; nil: none
 	oldID   string // InnoDB's number of it, where it may be known
+	mark    mark
 	columns []target
 	made    bool
 	id      string
@@ -113,9 +114,24 @@ func (t *staged) begin(ctx context.Context, job connector.JobID) (err error) {
 	if t.old, err = t.c.checkTarget(ctx, t.target); err != nil {
 		return err
 	}
+	if t.old != nil && t.old.mark != nil {
+		// The job that made the table has not cleared up; when it is dead, that is done here.
+		if _, _, err := t.c.sweepJob(ctx, t.database, t.old.mark.Job, nil); err != nil {
+			return err
+		}
+		if _, err := t.c.exec(ctx, "SET SESSION lock_wait_timeout=DEFAULT"); err != nil {
+			return err
+		}
+		if t.old, err = t.c.checkTarget(ctx, t.target); err != nil {
+			return err
+		}
+	}
+	m := mark{Job: job, Table: t.name}
 	if t.old != nil {
 		t.oldID = t.c.tableID(ctx, t.database, t.name)
+		m.replaces(t.old, t.oldID)
 	}
+	t.mark = m
 	def := t.target.Definition
 	if err := checkComment(def.Comment); err != nil {
 		return err
@@ -128,7 +144,7 @@ func (t *staged) begin(ctx context.Context, job connector.JobID) (err error) {
 		return err
 	}
 	t.made = true // maybe, if the answer is lost
-	if _, err := t.c.exec(ctx, ddl+" COMMENT="+literal(mark{Job: job, Table: t.name}.comment(users))); err != nil {
+	if _, err := t.c.exec(ctx, ddl+" COMMENT="+literal(m.comment(users))); err != nil {
 		return privilege(fmt.Errorf("table %s: %w", t.name, err), "a table is made under a hidden name first, which needs the rights CREATE, DROP, ALTER and INSERT on the database "+t.database)
 	}
 	made, _, err := t.c.describe(ctx, t.database, ownName(job, stagedName))
@@ -265,13 +281,13 @@ func (t *staged) Commit(ctx context.Context) (connector.Outcome, error) {
 }
 
 func (t *staged) publish(ctx context.Context) (connector.Outcome, error) {
-	if err := t.sameOld(ctx, t.name); err != nil {
+	if err := t.sameOld(ctx); err != nil {
 		return connector.NotDone, err
 	}
 	if _, err := t.c.exec(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout=%d", publishWait)); err != nil {
 		return connector.NotDone, err
 	}
-	e := evidence{Job: t.job, Table: t.name, Staged: true, ID: t.id}
+	e := evidence{Job: t.job, Database: t.database, Table: t.name, Staged: true, ID: t.id}
 	if err := t.noted(e); err != nil {
 		return connector.NotDone, err
 	}
@@ -288,54 +304,72 @@ func (t *staged) publish(ctx context.Context) (connector.Outcome, error) {
 		err = failpoint.Hit("publish.sent")
 	}
 	switch number := numberOf(err); {
+	case err == nil && t.old != nil:
+		// Between the look at the old table and the RENAME another session may have altered it: then both go back.
+		switch back, backErr := t.c.putBack(ctx, t.database, t.mark); {
+		case backErr != nil:
+			return t.ask(ctx, e, backErr)
+		case back:
+			return connector.NotDone, fmt.Errorf("%w: %s", server.ErrChanged, t.name)
+		}
 	case err == nil:
+	case unsure(err):
+		return t.ask(ctx, e, err)
 	case number == errTableExists && t.target.Mode == server.Create:
 		return connector.NotDone, &server.ExistsError{Table: t.name, Taken: t.name, Kind: "table"}
 	case number == errTableExists, number == errNoSuchTable && t.old != nil:
 		return connector.NotDone, fmt.Errorf("%w: %s", server.ErrChanged, t.name)
 	case number == errLockWait:
 		return connector.NotDone, fmt.Errorf("table %s is in use by other sessions, which have not let go of it for %d seconds: %w", t.name, publishWait, err)
-	case number != 0:
-		return connector.NotDone, fmt.Errorf("table %s: %w", t.name, err)
 	default:
-		t.hangUp()
-		look, stop := context.WithTimeout(ctx, lookTime)
-		defer stop()
-		out, lookErr := t.s.look(look, t.database, e)
-		if out == connector.NotDone && lookErr == nil {
-			lookErr = err
-		}
-		return out, lookErr
-	}
-	if t.old == nil {
-		return connector.Done, nil
-	}
-	// Between the look at the old table and the RENAME another session may have altered it: then both go back.
-	if err := t.sameOld(ctx, ownName(t.job, displacedName)); errors.Is(err, server.ErrChanged) {
-		if _, back := t.c.exec(ctx, "RENAME TABLE "+final+" TO "+fresh+", "+aside+" TO "+final); back != nil {
-			return connector.Unknown, fmt.Errorf("table %s was altered by another session while it was replaced, and could not be put back (it is %s now): %w", t.name, ownName(t.job, displacedName), back)
-		}
-		return connector.NotDone, err
+		return connector.NotDone, fmt.Errorf("table %s: %w", t.name, err)
 	}
 	return connector.Done, nil
 }
 
-// sameOld makes sure that the table to replace, which may have moved aside already, is the one that Begin found. The
-// time of its making says so only before a RENAME, which changes it; InnoDB's number stays.
-func (t *staged) sameOld(ctx context.Context, name string) error {
+// ask ends the session, and has another one find out what became of the RENAME.
+func (t *staged) ask(ctx context.Context, e evidence, cause error) (connector.Outcome, error) {
+	t.hangUp()
+	look, stop := context.WithTimeout(ctx, lookTime)
+	defer stop()
+	out, err := t.s.look(look, e)
+	if out == connector.NotDone && err == nil {
+		err = cause
+	}
+	return out, err
+}
+
+// putBack makes sure, once a table has taken the place of another, that it was the one it was made to replace. If
+// not, both get their names back.
+func (c *conn) putBack(ctx context.Context, database string, m mark) (back bool, err error) {
+	aside := ownName(m.Job, displacedName)
+	old, _, err := c.describe(ctx, database, aside)
+	if err != nil || old == nil || m.Old == "" || m.gave(old, c.tableID(ctx, database, aside)) {
+		return false, err
+	}
+	_, err = c.exec(ctx, "RENAME TABLE "+qualified(database, m.Table)+" TO "+qualified(database, ownName(m.Job, stagedName))+", "+qualified(database, aside)+" TO "+qualified(database, m.Table))
+	if err != nil {
+		return false, fmt.Errorf("table %s was altered by another session while it was replaced, and could not be put back (it is %s now): %w", m.Table, aside, err)
+	}
+	return true, nil
+}
+
+// sameOld makes sure that the table to replace is the one that Begin found.
+func (t *staged) sameOld(ctx context.Context) error {
 	if t.old == nil {
 		return nil
 	}
-	now, _, err := t.c.describe(ctx, t.database, name)
+	now, _, err := t.c.describe(ctx, t.database, t.name)
 	if err != nil {
 		return err
 	}
-	moved := name != t.name
-	if now == nil || definition(now.text) != definition(t.old.text) || !moved && now.created != t.old.created || t.oldID != "" && t.c.tableID(ctx, t.database, name) != t.oldID {
-		return fmt.Errorf("%w: %s", server.ErrChanged, t.name)
+	id := ""
+	if now != nil {
+		id = t.c.tableID(ctx, t.database, t.name)
 	}
-	if moved {
-		return nil
+	// Without InnoDB's number there is the time of its making, which other things change, too.
+	if now == nil || !t.mark.gave(now, id) || (id == "" || t.oldID == "") && now.created != t.old.created {
+		return fmt.Errorf("%w: %s", server.ErrChanged, t.name)
 	}
 	loses, err := t.c.wouldLose(ctx, now, t.target.Definition)
 	if err == nil && len(loses) > 0 {
@@ -352,7 +386,40 @@ func (t *staged) clear(ctx context.Context) {
 	if t.dropOwn(ctx, displacedName, t.old != nil) != nil || t.c == nil {
 		return
 	}
+	if cleared, err := t.c.clearPast(ctx, t.database, t.mark.Past); err != nil || !cleared {
+		return
+	}
 	_ = t.c.unmark(ctx, t.database, t.name, t.job)
+}
+
+// clearPast drops what was replaced by jobs that made the tables before this one, unless they live. When it is not
+// all gone the mark that tells of them has to stay.
+func (c *conn) clearPast(ctx context.Context, database string, past []connector.JobID) (cleared bool, err error) {
+	cleared = true
+	for _, job := range past {
+		name := ownName(job, displacedName)
+		there, err := c.tableNamed(ctx, database, name)
+		if err != nil {
+			return false, err
+		}
+		if !there {
+			continue
+		}
+		got, err := c.lock(ctx, lockName(job), 0)
+		if err != nil {
+			return false, err
+		}
+		if !got {
+			cleared = false
+			continue
+		}
+		_, err = c.exec(ctx, "DROP TABLE IF EXISTS "+qualified(database, name))
+		c.unlock(ctx, lockName(job))
+		if err != nil {
+			return false, err
+		}
+	}
+	return cleared, nil
 }
 
 // unmark takes the mark of a job off the comment of a table. Other sessions that read the table are not made to wait

@@ -12,10 +12,24 @@ import (
 // leftover is what a job has in a database.
 type leftover struct {
 	job       connector.JobID
-	staged    bool   // _new is there
-	displaced bool   // _old is there
-	marked    bool   // _mark is there
-	published string // the table whose comment has the job's mark
+	staged    bool  // _new is there
+	displaced bool  // _old is there
+	marked    bool  // _mark is there
+	published *mark // of a table that the job has published, or of one that has replaced it since
+	stands    bool  // it still has its name
+}
+
+// there lists the tables of the job.
+func (l *leftover) there(database string) (list []string) {
+	for _, x := range []struct {
+		ending string
+		there  bool
+	}{{stagedName, l.staged}, {displacedName, l.displaced}, {markName, l.marked}} {
+		if x.there {
+			list = append(list, database+"."+ownName(l.job, x.ending))
+		}
+	}
+	return list
 }
 
 // Sweep removes what dead jobs have left in a database. A job is dead when its lock can be had: the session that held
@@ -30,7 +44,11 @@ func (s *Server) Sweep(ctx context.Context, database string, keep func(connector
 			return err
 		}
 		for _, l := range list {
-			gone, left, err := c.sweepJob(ctx, database, l, keep)
+			if keep != nil && keep(l.job) {
+				kept = append(kept, l.there(database)...)
+				continue
+			}
+			gone, left, err := c.sweepJob(ctx, database, l.job, l.there(database))
 			removed, kept = append(removed, gone...), append(kept, left...)
 			if err != nil {
 				return err
@@ -57,11 +75,17 @@ func (c *conn) leftovers(ctx context.Context, database string) (list []*leftover
 		return list[i]
 	}
 	for _, r := range rows {
-		job, ending, ok := parseOwn(r[0].text)
-		if !ok {
-			if m, _ := parseMark(r[1].text); m != nil && m.Table == r[0].text && !isOurs(r[0].text) {
-				of(m.Job).published = r[0].text
+		job, ending, own := parseOwn(r[0].text)
+		// A table with a mark that is not being filled was published; by now another job may have replaced it.
+		if m, _ := parseMark(r[1].text); m != nil && (own && ending == displacedName || !isOurs(r[0].text) && m.Table == r[0].text) {
+			of(m.Job).published, of(m.Job).stands = m, !own
+			for _, past := range m.Past {
+				if l := of(past); l.published == nil {
+					l.published = m
+				}
 			}
+		}
+		if !own {
 			continue
 		}
 		switch ending {
@@ -76,25 +100,14 @@ func (c *conn) leftovers(ctx context.Context, database string) (list []*leftover
 	return list, nil
 }
 
-// sweepJob clears up after one job. Each step may be the last: the next sweep goes on from there.
-func (c *conn) sweepJob(ctx context.Context, database string, l *leftover, keep func(connector.JobID) bool) (removed, kept []string, err error) {
-	names := func() (list []string) {
-		for ending, there := range map[string]bool{stagedName: l.staged, displacedName: l.displaced, markName: l.marked} {
-			if there {
-				list = append(list, database+"."+ownName(l.job, ending))
-			}
-		}
-		slices.Sort(list)
-		return list
-	}
-	if keep != nil && keep(l.job) {
-		return nil, names(), nil
-	}
-	got, err := c.lock(ctx, lockName(l.job), 0)
+// sweepJob clears up after one job, of which there are these tables. Each step may be the last: the next sweep goes
+// on from there.
+func (c *conn) sweepJob(ctx context.Context, database string, job connector.JobID, there []string) (removed, kept []string, err error) {
+	got, err := c.lock(ctx, lockName(job), 0)
 	if err != nil || !got {
-		return nil, names(), err // it lives
+		return nil, there, err // it lives
 	}
-	defer func() { _, _ = c.query(ctx, "SELECT RELEASE_LOCK("+literal(lockName(l.job))+")") }()
+	defer c.unlock(ctx, lockName(job))
 	if err := failpoint.Hit("recover.decide"); err != nil {
 		return nil, nil, err
 	}
@@ -103,11 +116,11 @@ func (c *conn) sweepJob(ctx context.Context, database string, l *leftover, keep 
 	if err != nil {
 		return nil, nil, err
 	}
-	i := slices.IndexFunc(list, func(o *leftover) bool { return o.job == l.job })
+	i := slices.IndexFunc(list, func(o *leftover) bool { return o.job == job })
 	if i < 0 {
 		return nil, nil, nil
 	}
-	l = list[i]
+	l := list[i]
 	if err := failpoint.Hit("recover.act"); err != nil {
 		return nil, nil, err
 	}
@@ -115,7 +128,7 @@ func (c *conn) sweepJob(ctx context.Context, database string, l *leftover, keep 
 		return nil, nil, err
 	}
 	drop := func(ending string) error {
-		name := ownName(l.job, ending)
+		name := ownName(job, ending)
 		_, err := c.exec(ctx, "DROP TABLE IF EXISTS "+qualified(database, name))
 		if err == nil {
 			removed = append(removed, database+"."+name)
@@ -124,6 +137,17 @@ func (c *conn) sweepJob(ctx context.Context, database string, l *leftover, keep 
 			return nil
 		}
 		return err
+	}
+	if l.displaced && l.stands {
+		back, err := c.putBack(ctx, database, *l.published)
+		switch {
+		case lost(err):
+			return nil, nil, err
+		case err != nil:
+			return nil, append(kept, err.Error()), nil
+		case back:
+			l.staged, l.displaced, l.published = true, false, nil
+		}
 	}
 	if l.staged {
 		if err := drop(stagedName); err != nil {
@@ -136,17 +160,23 @@ func (c *conn) sweepJob(ctx context.Context, database string, l *leftover, keep 
 		}
 	}
 	if l.displaced {
-		if l.published == "" {
+		if l.published == nil {
 			// Somebody has altered, renamed or dropped what took its place: it is not ours to drop.
-			kept = append(kept, database+"."+ownName(l.job, displacedName)+": the table that a job replaced, and whose place another session has changed since")
+			kept = append(kept, database+"."+ownName(job, displacedName)+": the table that a job replaced, and whose place another session has changed since")
 			return removed, kept, nil
 		}
 		if err := drop(displacedName); err != nil || len(kept) > 0 {
 			return removed, kept, err
 		}
 	}
-	if l.published != "" {
-		if err := c.unmark(ctx, database, l.published, l.job); lost(err) {
+	if l.stands {
+		switch cleared, err := c.clearPast(ctx, database, l.published.Past); {
+		case lost(err):
+			return removed, kept, err
+		case err != nil || !cleared:
+			return removed, kept, nil // another sweep's turn
+		}
+		if err := c.unmark(ctx, database, l.published.Table, job); lost(err) {
 			return removed, kept, err
 		}
 	}

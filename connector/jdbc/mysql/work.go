@@ -174,7 +174,7 @@ func (w *work) Commit(ctx context.Context) (connector.Outcome, error) {
 		return out, err
 	}
 	ctx = context.WithoutCancel(ctx)
-	e := evidence{Job: w.job, Table: w.name}
+	e := evidence{Job: w.job, Database: w.database, Table: w.name}
 	if w.marked {
 		if err := w.noted(e); err != nil {
 			return connector.NotDone, w.fail(err)
@@ -187,17 +187,12 @@ func (w *work) Commit(ctx context.Context) (connector.Outcome, error) {
 	if err == nil {
 		err = failpoint.Hit("publish.sent")
 	}
-	switch {
-	case err == nil:
-		_, _ = w.finish(connector.Done, nil)
-	case !lost(err):
-		return connector.NotDone, w.fail(fmt.Errorf("table %s: %w", w.name, err))
-	default:
-		if out, err := w.recover(ctx, e, err); out != connector.Done {
+	if err != nil {
+		if out, err := w.ask(ctx, e, err); out != connector.Done {
 			return w.outcomeOf(out, err)
 		}
-		_, _ = w.finish(connector.Done, nil)
 	}
+	_, _ = w.finish(connector.Done, nil)
 	if err := failpoint.Hit("publish.done"); err != nil {
 		w.leave()
 		return connector.Done, nil
@@ -216,15 +211,20 @@ func (t *session) outcomeOf(out connector.Outcome, err error) (connector.Outcome
 	return out, t.fail(err)
 }
 
-// recover finds out what became of a COMMIT whose answer was lost.
-func (w *work) recover(ctx context.Context, e evidence, cause error) (connector.Outcome, error) {
-	w.hangUp()
-	if !w.marked {
-		return connector.Unknown, fmt.Errorf("whether the rows of table %s were committed cannot be told, since the job has no mark on the server: %w", w.name, cause)
+// ask finds out what became of a COMMIT that failed, or whose answer was lost.
+func (w *work) ask(ctx context.Context, e evidence, cause error) (connector.Outcome, error) {
+	cause = fmt.Errorf("table %s: %w", w.name, cause)
+	switch n := numberOf(cause); {
+	case n == errDeadlock || n == errLockWait:
+		return connector.NotDone, cause
+	case !w.marked:
+		w.hangUp()
+		return connector.Unknown, fmt.Errorf("whether the rows were committed cannot be told, since the job has no mark on the server: %w", cause)
 	}
+	w.hangUp()
 	ctx, stop := context.WithTimeout(ctx, lookTime)
 	defer stop()
-	out, err := w.s.look(ctx, w.database, e)
+	out, err := w.s.look(ctx, e)
 	if out == connector.NotDone && err == nil {
 		err = cause
 	}
