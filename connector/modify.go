@@ -38,6 +38,8 @@ type RowKey struct {
 	// Rowid is the type of a column that the store has beside those of the schema, and that takes the place of
 	// Columns when those are nil. A Scan asks for it as the position after the last of the schema.
 	Rowid types.Type
+	// RowidName is what users know it by, for messages; empty where it means nothing to them.
+	RowidName string
 }
 
 // Modify says what is done with the rows written to a transaction.

@@ -3,6 +3,8 @@ package exec
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/sluice-sql/sluice/column"
@@ -91,7 +93,7 @@ func (s *sink) next(ctx context.Context) (*column.Batch, error) {
 			continue
 		}
 		if row := b.Cols[c].FirstNull(); row >= 0 {
-			s.err = notNullError(s.spec, s.seen+int64(row)+1, c)
+			s.err = notNullError(s.spec, b, row, s.seen+int64(row)+1, c)
 			return nil, s.err
 		}
 	}
@@ -100,12 +102,41 @@ func (s *sink) next(ctx context.Context) (*column.Batch, error) {
 	return b, nil
 }
 
-// notNullError says that a row, counted from 1, has NULL in column c, where that may not be.
-func notNullError(spec *job.Sink, row int64, c int) error {
-	e := &Error{Table: spec.Table.String(), Row: row}
+// notNullError says that row i of a batch, the n-th that is written, has NULL in column c, where that may not be.
+func notNullError(spec *job.Sink, b *column.Batch, i int, n int64, c int) error {
+	e := &Error{Table: spec.Table.String(), Row: n}
 	if c < len(spec.Names) {
 		e.Column = spec.Names[c]
 	}
-	e.Msg = fmt.Sprintf("column %s of table %s is NOT NULL, but row %d has NULL", connector.QuoteName(e.Column), e.Table, e.Row)
+	e.Msg = fmt.Sprintf("column %s of table %s is NOT NULL, but ", connector.QuoteName(e.Column), e.Table)
+	if len(spec.Key) == 0 {
+		e.Msg += fmt.Sprintf("row %d has NULL", n)
+	} else {
+		e.Msg += changedRow(spec.Key, b, i) + " would get NULL"
+	}
 	return e
+}
+
+// changedRow names the row of a table that row i of a batch changes.
+func changedRow(key []string, b *column.Batch, i int) string {
+	if slices.Contains(key, "") {
+		return "a row"
+	}
+	const most = 80 // bytes of a value
+	list := make([]string, len(key))
+	for k, name := range key {
+		v := b.Cols[k]
+		value := "NULL"
+		if !v.IsNull(i) {
+			value = string(column.AppendText(nil, v, i, nil))
+			if len(value) > most {
+				value = strings.ToValidUTF8(value[:most], "") + "…"
+			}
+			if v.Type.IsString() {
+				value = "'" + strings.ReplaceAll(value, "'", "''") + "'"
+			}
+		}
+		list[k] = name + " = " + value
+	}
+	return "the row with " + strings.Join(list, ", ")
 }

@@ -190,7 +190,7 @@ func (s *streamSink) check(b *column.Batch) error {
 		for k := range b.Rows() {
 			i := b.Row(k)
 			if b.Cols[c].IsNull(i) && (b.Kind == nil || b.Kind[i] == types.Insert || b.Kind[i] == types.UpdateAfter) {
-				return notNullError(s.spec, s.seen+int64(k)+1, c)
+				return notNullError(s.spec, b, i, s.seen+int64(k)+1, c)
 			}
 		}
 	}

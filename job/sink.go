@@ -14,6 +14,9 @@ type Sink struct {
 	// NotNull are the input columns whose NULL fails the job, with table, column and row.
 	NotNull []int    `json:"notNull,omitempty"`
 	Names   []string `json:"names"` // the target columns, for errors
+	// Key names, for errors, the columns of the input, the first, that tell which row of the table is changed, in
+	// UPDATE and DELETE; a name is empty where it means nothing to a user.
+	Key []string `json:"key,omitempty"`
 	// Upsert are the columns of the input that are the key by which rows replace each other and are
 	// deleted, in streaming jobs whose rows change (connector.Upserter); empty: rows are only added.
 	Upsert []int `json:"upsert,omitempty"`

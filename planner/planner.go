@@ -132,7 +132,7 @@ func modifyPlan(ctx context.Context, env *Env, b *bind.Binder, w *bind.Write, na
 	if env.Options.JobName == "" {
 		p.header.Name = name + "_" + w.Target.String()
 	}
-	p.target.Set = w.Columns[w.Key:]
+	p.target.Key, p.target.Set = w.Key, w.Columns[len(w.Key):]
 	if p.does = "DELETE"; len(p.target.Set) > 0 {
 		p.does = "UPDATE"
 	}

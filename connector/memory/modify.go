@@ -13,13 +13,13 @@ import (
 	"github.com/sluice-sql/sluice/types"
 )
 
-// A row in memory is told from the others by its place in the version that is read, counted from 0: that is the
+// A row in memory is told from the others by its place in the version that is read, counted from 1: that is the
 // rowid. A PRIMARY KEY is not enforced here, and so tells nothing. Places mean the same rows as long as nobody
 // changes the table, so that a modification is committed only if what Begin found is still there.
 
 // RowKey returns the rowid.
 func (t *table) RowKey(context.Context) (connector.RowKey, error) {
-	return connector.RowKey{Rowid: types.Of(types.BigInt).AsNotNull()}, nil
+	return connector.RowKey{Rowid: types.Of(types.BigInt).AsNotNull(), RowidName: "row number"}, nil
 }
 
 // Modify returns a transaction that gives rows new values, or deletes them.
@@ -265,10 +265,10 @@ func (c *changeover) order(rows int64) error {
 	for i, k := range c.sorted {
 		at := c.places[k]
 		switch {
-		case at < 0 || at >= rows:
-			return fmt.Errorf("change table %s: it has no row %d", c.store.id, at+1)
+		case at < 1 || at > rows:
+			return fmt.Errorf("change table %s: it has no row %d", c.store.id, at)
 		case i > 0 && c.places[c.sorted[i-1]] == at:
-			return fmt.Errorf("row %d of table %s is met twice, and can be changed once only", at+1, c.store.id)
+			return fmt.Errorf("row %d of table %s is met twice, and can be changed once only", at, c.store.id)
 		}
 	}
 	return nil
@@ -278,7 +278,7 @@ func (c *changeover) order(rows int64) error {
 func (c *changeover) version(ctx context.Context, old *version) (*version, error) {
 	next := &version{}
 	todo := c.sorted
-	first := int64(0) // place of the batch's first row
+	first := int64(1) // place of the batch's first row
 	for _, b := range old.batches {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)

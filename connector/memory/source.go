@@ -70,7 +70,7 @@ func (s *source) Splits(_ context.Context, parallelism int) ([]connector.Split, 
 func (s *source) Reader(_ context.Context, splits []connector.Split) (connector.Reader, error) {
 	r := &reader{batches: s.version.batches, schema: s.store.schema, columns: s.columns, left: s.limit}
 	if slices.Contains(s.columns, len(r.schema.Columns)) {
-		n := int64(0)
+		n := int64(1)
 		for _, b := range r.batches {
 			r.places = append(r.places, n)
 			n += int64(b.N)

@@ -31,8 +31,9 @@ type Write struct {
 	// Upserts and Changes say what the target takes besides new rows: rows that replace each other by a key,
 	// and changes as they are. Of CREATE TABLE AS that is not always known before the table is there: Opened.
 	Upserts, Changes, Opened bool
-	// Key is how many columns of the rows, the first, tell which row of the table is changed; of UPDATE and DELETE.
-	Key int
+	// Key are the first columns of the rows where they tell which row of the table is changed, of UPDATE and
+	// DELETE: their names, empty where one means nothing to a user.
+	Key []string
 	// Overwrite says that the rows take the place of all that the table has.
 	Overwrite bool
 	// columns are what the store keeps: the physical columns, then the metadata columns.

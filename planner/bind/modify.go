@@ -137,14 +137,19 @@ func (b *Binder) scanChanging(d definition, t *plan.Table, key connector.RowKey,
 		columns[i] = i
 	}
 	keys := key.Columns
+	var keyNames []string
+	for _, k := range keys {
+		keyNames = append(keyNames, t.Columns[k].Name)
+	}
 	if keys == nil {
+		keyNames = []string{key.RowidName}
 		keys = []int{len(t.Columns)}
 		own.Columns = append(slices.Clone(t.Columns), types.Column{Name: rowidName, Type: key.Rowid.AsNotNull()})
 		columns = append(columns, len(t.Columns))
 	}
 	c := &changing{write: newWrite(t.ID, t.Def)}
 	w := c.write
-	w.columns, w.StoreKey, w.Columns, w.Key = own.Columns, t.StoreKey, slices.Clone(keys), len(keys)
+	w.columns, w.StoreKey, w.Columns, w.Key = own.Columns, t.StoreKey, slices.Clone(keys), keyNames
 
 	stored := plan.NewScan(&own, columns[:len(t.Columns)], nil, -1)
 	r, err := b.declaredColumns(d, relation(stored, name.Span()), name)

@@ -38,6 +38,8 @@ type Target struct {
 	NotNull  []int           // columns of the rows whose NULL is an error
 	// Names are the columns written, for errors.
 	Names []string
+	// Key names the first columns of the rows where they tell which row of the table is changed, as [job.Sink] does.
+	Key []string
 	// Set are the columns that an UPDATE gives new values; nil: the rows are deleted.
 	Set []int
 	// Overwrite says that the rows take the place of all that the table has.
@@ -59,8 +61,8 @@ func Query(root plan.Node, h Header, catalogs *catalog.CatalogManager) (*job.Gra
 	return l.g, nil
 }
 
-// Write lowers a statement that writes: INSERT, CREATE TABLE AS, UPDATE, DELETE. In streaming mode the table of CREATE TABLE AS is made first,
-// and then written as by an INSERT.
+// Write lowers a statement that writes: INSERT, CREATE TABLE AS, UPDATE, DELETE. In streaming mode the table of
+// CREATE TABLE AS is made first, and then written as by an INSERT.
 func Write(root plan.Node, t Target, h Header, catalogs *catalog.CatalogManager) (*job.Graph, error) {
 	l := newLowering(root, h, len(t.Upsert) == 0, catalogs)
 	v, err := l.node(root)
@@ -81,7 +83,7 @@ func Write(root plan.Node, t Target, h Header, catalogs *catalog.CatalogManager)
 	}
 	spec.Set = t.Set
 	l.g.Hooks = append(l.g.Hooks, spec)
-	sink := &job.Sink{Hook: 0, Table: t.ID, NotNull: t.NotNull, Names: t.Names, Upsert: t.Upsert, Changelog: t.Changelog}
+	sink := &job.Sink{Hook: 0, Table: t.ID, NotNull: t.NotNull, Names: t.Names, Key: t.Key, Upsert: t.Upsert, Changelog: t.Changelog}
 	l.add(sink, root.Schema().Columns, 1, input{from: v, kind: job.Forward})
 	return l.g, nil
 }

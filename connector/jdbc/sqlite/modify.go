@@ -38,7 +38,7 @@ func (t *Table) RowKey(context.Context) (connector.RowKey, error) {
 	case t.info.Virtual:
 		return connector.RowKey{}, fmt.Errorf("%s is a virtual table of SQLite; change its rows with SQLite's own tools", t.info.Name)
 	case t.info.Rowid != "":
-		return connector.RowKey{Rowid: types.Of(types.BigInt).AsNotNull()}, nil
+		return connector.RowKey{Rowid: types.Of(types.BigInt).AsNotNull(), RowidName: t.info.Rowid}, nil
 	case len(t.info.PrimaryKey) == 0:
 		return connector.RowKey{}, fmt.Errorf("table %s has no PRIMARY KEY, and its columns have all the names under which SQLite gives the rowid: there is nothing that tells a row from the others", t.info.Name)
 	}
