@@ -96,21 +96,16 @@ func (s *stores) rows(t *testing.T, store, name string) string {
 // native are the rows that the store's own client sees, sorted, with NULL as <NULL>, and numbers and times without
 // the zeros at their ends, which not every store keeps. What is in memory only is written to SQLite first.
 func (s *stores) native(t *testing.T, store, name string) string {
-	var out string
 	switch store {
 	case "pg":
-		out = strings.ReplaceAll(s.pg.Query(t, s.pgName, `SELECT * FROM "`+name+`"`), `\N`, "<NULL>")
+		return plainly(s.pg.Query(t, s.pgName, `COPY (SELECT * FROM "`+name+`") TO STDOUT`), `\N`)
 	case "my":
-		out = s.my.Query(t, s.myName, "SELECT * FROM `"+name+"`")
-		out = regexp.MustCompile(`(?m)(^|\t)NULL(\t|$)`).ReplaceAllString(out, "$1<NULL>$2")
-		out = regexp.MustCompile(`(?m)(^|\t)NULL(\t|$)`).ReplaceAllString(out, "$1<NULL>$2") // neighbours
+		return plainly(s.my.Query(t, s.myName, "SELECT * FROM `"+name+"`"), "NULL")
 	case "mem":
 		s.script(t, "CREATE TABLE "+s.table("lite", "native_"+name)+" AS SELECT * FROM "+s.table("mem", name)+";", false)
-		out = sqliteRows(t, s.tmp+"/d.db", "native_"+name)
-	default:
-		out = sqliteRows(t, s.tmp+"/d.db", name)
+		return plainly(sqliteRows(t, s.tmp+"/d.db", "native_"+name), "<NULL>")
 	}
-	return plainly(out)
+	return plainly(sqliteRows(t, s.tmp+"/d.db", name), "<NULL>")
 }
 
 func sqliteRows(t *testing.T, path, table string) string {
@@ -130,6 +125,7 @@ func sqliteRows(t *testing.T, path, table string) string {
 	require.NoError(t, rows.Close())
 	rows, err = db.Query("SELECT " + strings.Join(texts, ", ") + ` FROM "` + table + `"`)
 	require.NoError(t, err)
+	escaped := strings.NewReplacer("\\", "\\\\", "\t", "\\t", "\n", "\\n")
 	var b strings.Builder
 	cells, into := make([]sql.NullString, len(columns)), make([]any, len(columns))
 	for i := range cells {
@@ -144,7 +140,7 @@ func sqliteRows(t *testing.T, path, table string) string {
 			if !c.Valid {
 				c.String = "<NULL>"
 			}
-			b.WriteString(c.String)
+			b.WriteString(escaped.Replace(c.String)) // as the clients of the servers print it
 		}
 		b.WriteByte('\n')
 	}
@@ -152,14 +148,17 @@ func sqliteRows(t *testing.T, path, table string) string {
 	return b.String()
 }
 
-// plainly sorts lines and takes the zeros from the ends of numbers and times.
-func plainly(out string) string {
+// plainly sorts lines, writes <NULL> for a client's null and takes the zeros from the ends of numbers and times.
+func plainly(out, null string) string {
 	lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 	number := regexp.MustCompile(`^(-?\d+|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)(\.\d*?)0*$`)
 	for i, line := range lines {
 		cells := strings.Split(line, "\t")
 		for j, c := range cells {
-			if strings.ContainsRune(c, '.') {
+			switch {
+			case c == null:
+				cells[j] = "<NULL>"
+			case strings.ContainsRune(c, '.'):
 				cells[j] = strings.TrimSuffix(number.ReplaceAllString(c, "$1$2"), ".")
 			}
 		}
@@ -274,7 +273,7 @@ func TestCopiesOfFile(t *testing.T) {
 		db := openSQLite(t, path)
 		_, err := db.Exec(`CREATE TABLE [Artist] ([ArtistId] INTEGER NOT NULL, [Name] NVARCHAR(120), CONSTRAINT [PK_Artist] PRIMARY KEY ([ArtistId]));
 			CREATE TABLE [Invoice] ([InvoiceId] INTEGER NOT NULL PRIMARY KEY, [ArtistId] INTEGER NOT NULL REFERENCES [Artist], [InvoiceDate] DATETIME NOT NULL, [City] NVARCHAR(40), [Total] NUMERIC(10,2) NOT NULL);
-			INSERT INTO Artist VALUES (1, 'AC/DC'), (2, 'Antônio Carlos Jobim'), (3, NULL), (4, 'O''Brien "x"');
+			INSERT INTO Artist VALUES (1, 'AC/DC'), (2, 'Antônio Carlos Jobim'), (3, NULL), (4, 'O''Brien "x"'), (5, 'Set \ Lento' || char(9) || char(10) || '\N');
 			INSERT INTO Invoice VALUES (1, 1, '2009-01-01 00:00:00', 'Stuttgart', 1.98), (2, 4, '2009-02-28 23:59:59', NULL, 14), (3, 2, '2013-12-22', '', 0.99)`)
 		require.NoError(t, err)
 	}
@@ -290,7 +289,7 @@ func TestCopiesOfFile(t *testing.T) {
 			sameRows(t, name+" in "+from, want, s.rows(t, from, name))
 			if got := s.native(t, from, name); native == "" {
 				native = got
-				file := plainly(sqliteRows(t, path, name))
+				file := plainly(sqliteRows(t, path, name), "<NULL>")
 				if name != "Invoice" || *chinook != "" { // the small one has a date without a time
 					require.Equal(t, file, got, "%s in %s", name, from)
 				}

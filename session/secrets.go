@@ -180,10 +180,16 @@ func (s *Session) scrubSource(x *execution) string {
 	return sqlparse.MaskSpans(x.masked.SQL, inStrings, inComments)
 }
 
-// findSecrets returns where secrets stand in a text.
+// findSecrets returns where secrets stand in a text, as they are or as a literal of SQL has them.
 func findSecrets(text string, secrets []string) []sqlparse.Span {
 	var found []sqlparse.Span
+	forms := slices.Clone(secrets)
 	for _, secret := range secrets {
+		if strings.Contains(secret, "'") {
+			forms = append(forms, strings.ReplaceAll(secret, "'", "''"))
+		}
+	}
+	for _, secret := range forms {
 		for from := 0; ; {
 			i := strings.Index(text[from:], secret)
 			if i < 0 {

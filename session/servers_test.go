@@ -14,7 +14,12 @@ import (
 	"github.com/sluice-sql/sluice/internal/testserver"
 )
 
-// TestStoresOnMariaDB runs the scripts of TestStores and TestCases on a server: they say the same as in memory.
+// TestStoresOnPostgreSQL runs the scripts of TestStores and TestCases on a server: they say the same as in memory.
+func TestStoresOnPostgreSQL(t *testing.T) {
+	storesOn(t, "PostgreSQL", testserver.Postgres(t))
+}
+
+// TestStoresOnMariaDB is TestStoresOnPostgreSQL with the other server.
 func TestStoresOnMariaDB(t *testing.T) {
 	storesOn(t, "MariaDB", testserver.MariaDB(t))
 }

@@ -27,7 +27,7 @@ type kindOfServer struct {
 }
 
 func servers(t *testing.T) map[string]kindOfServer {
-	return map[string]kindOfServer{"MariaDB": {testserver.MariaDB(t), "`"}}
+	return map[string]kindOfServer{"PostgreSQL": {testserver.Postgres(t), `"`}, "MariaDB": {testserver.MariaDB(t), "`"}}
 }
 
 // openServer returns a catalog over an empty database.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/connector"
@@ -14,9 +15,13 @@ import (
 
 // Table returns a table's or view's definition.
 func (c *Server) Table(ctx context.Context, path catalog.ObjectPath) (*catalog.CatalogTable, error) {
-	info, near, err := c.server.Describe(ctx, path.Database, path.Object)
-	if err != nil {
-		return nil, c.said(path, err)
+	var info *server.TableInfo
+	var near string
+	if !strings.ContainsRune(path.Database+path.Object, 0) { // which no server takes
+		var err error
+		if info, near, err = c.server.Describe(ctx, path.Database, path.Object); err != nil {
+			return nil, c.said(path, err)
+		}
 	}
 	if info == nil {
 		msg := fmt.Sprintf("table %s does not exist in database %s", path.Object, path.Database)

@@ -63,13 +63,13 @@ func (r relation) String() string {
 
 // part quotes a part of a name that would not be read as one.
 func part(s string) string {
-	if s == "" || strings.ContainsAny(s, `."`) {
+	if s == "" || s[0] == '"' || strings.Contains(s, ".") {
 		return quote(s)
 	}
 	return s
 }
 
-var errNameForm = errors.New(`want table or schema.table; a part with a dot or a double quote in it goes between double quotes, as in "a.b"`)
+var errNameForm = errors.New(`want table or schema.table; a part that has a dot in it, or begins with a double quote, goes between double quotes, as in "a.b"`)
 
 // parseRelation reads a name as users write it. It checks the form alone.
 func parseRelation(text string) (relation, error) {
@@ -93,7 +93,7 @@ func parseRelation(text string) (relation, error) {
 			}
 			p, rest = strings.ReplaceAll(rest[1:end-1], `""`, `"`), rest[end:]
 		} else {
-			end := strings.IndexAny(rest, `."`)
+			end := strings.IndexByte(rest, '.')
 			if end < 0 {
 				end = len(rest)
 			}
