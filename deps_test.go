@@ -37,6 +37,7 @@ var house = []struct {
 	{"connector/jdbc", "connector connector/jdbc/server connector/jdbc/sqlite connector/jdbc/postgres connector/jdbc/mysql types column expr"},
 	{"connector/jdbc/server", "connector types column expr"},
 	{"connector/jdbc/sqlite", "connector types column expr internal/failpoint"},
+	{"connector/jdbc/sqlite/faultfs", ""},
 	{"connector/jdbc/postgres", "connector connector/jdbc/server types column expr internal/failpoint"},
 	{"connector/jdbc/mysql", "connector connector/jdbc/server types column expr internal/failpoint"},
 	{"catalog", "types column expr connector"},

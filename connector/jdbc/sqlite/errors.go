@@ -52,10 +52,11 @@ func (e *Error) Error() string {
 	case codeIOErr:
 		switch e.Sys {
 		case 0:
+			return name + ": " + ioReason(e.Code)
 		case syscall.EFBIG, syscall.ENOSPC, syscall.EDQUOT:
 			return name + ": " + fullReason()
 		default:
-			return name + ": " + e.Msg + " (" + e.Sys.Error() + ")"
+			return name + ": " + ioReason(e.Code) + " (" + e.Sys.Error() + ")"
 		}
 	case codeFull:
 		return name + ": " + fullReason()
@@ -93,6 +94,25 @@ func primary(err error) int {
 }
 
 func isBusy(err error) bool { p := primary(err); return p == codeBusy || p == codeLocked }
+
+// ioReason says what could not be done with a file, or its journal.
+func ioReason(code int) string {
+	switch code {
+	case ioRead, ioShortRead:
+		return "the file cannot be read"
+	case ioWrite, ioTruncate:
+		return "the file cannot be written"
+	case ioFsync, ioDirFsync:
+		return "what was written cannot be made durable, fsync fails"
+	case ioDelete:
+		return "its journal cannot be removed"
+	case ioRdLock, ioLock, ioUnlock, ioCheckLock, ioShmLock:
+		return "it cannot be locked"
+	case ioShmOpen, ioShmSize, ioShmMap:
+		return "its -shm file cannot be used"
+	}
+	return "the disk reports an error"
+}
 
 // fullReason tells a full disk from a limit of this process, as far as that can be told.
 func fullReason() string {

@@ -21,7 +21,7 @@ const (
 // errCommitWait ends the wait for readers.
 var errCommitWait = errors.New("waited too long")
 
-// Extended codes that say how far a COMMIT came.
+// Extended codes that say how far a COMMIT came, and what failed.
 const (
 	ioRead      = codeIOErr | 1<<8
 	ioShortRead = codeIOErr | 2<<8
@@ -29,7 +29,16 @@ const (
 	ioFsync     = codeIOErr | 4<<8
 	ioDirFsync  = codeIOErr | 5<<8
 	ioTruncate  = codeIOErr | 6<<8
+	ioUnlock    = codeIOErr | 8<<8
+	ioRdLock    = codeIOErr | 9<<8
+	ioDelete    = codeIOErr | 10<<8
 	ioNoMem     = codeIOErr | 12<<8
+	ioCheckLock = codeIOErr | 14<<8
+	ioLock      = codeIOErr | 15<<8
+	ioShmOpen   = codeIOErr | 18<<8
+	ioShmSize   = codeIOErr | 19<<8
+	ioShmLock   = codeIOErr | 20<<8
+	ioShmMap    = codeIOErr | 21<<8
 )
 
 // evidence is what tells, after a COMMIT that failed, whether the file has what it was to commit. It is

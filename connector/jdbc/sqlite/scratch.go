@@ -131,7 +131,11 @@ func (t *Transaction) beginScratch(ctx context.Context, job connector.JobID) (er
 	if err := t.conn.Exec(fmt.Sprintf("PRAGMA page_size = %d", page)); err != nil {
 		return err
 	}
-	mode, err := t.conn.Text("PRAGMA journal_mode = OFF")
+	mode := ""
+	err = retryBusy(ctx, t.scratch.path, func() error {
+		mode, err = t.conn.Text("PRAGMA journal_mode = OFF")
+		return err
+	})
 	if err == nil && mode != "off" {
 		err = fmt.Errorf("the scratch file %s has the journal mode %s", t.scratch.path, mode)
 	}
@@ -139,7 +143,8 @@ func (t *Transaction) beginScratch(ctx context.Context, job connector.JobID) (er
 		return err
 	}
 	for _, p := range []string{"PRAGMA synchronous = OFF", "PRAGMA locking_mode = EXCLUSIVE", "BEGIN IMMEDIATE"} {
-		if err := t.conn.Exec(p); err != nil {
+		// Nobody else knows the file, but programs look into what is new in a directory.
+		if err := retryBusy(ctx, t.scratch.path, func() error { return t.conn.Exec(p) }); err != nil {
 			return err
 		}
 	}
@@ -163,8 +168,8 @@ func affinityName(a affinity) string {
 	return [...]string{"BLOB", "TEXT", "NUMERIC", "INTEGER", "REAL"}[a]
 }
 
-func (t *Transaction) sealScratch() error {
-	if err := t.conn.Exec("COMMIT"); err != nil {
+func (t *Transaction) sealScratch(ctx context.Context) error {
+	if err := retryBusy(ctx, t.scratch.path, func() error { return t.conn.Exec("COMMIT") }); err != nil {
 		return err
 	}
 	t.closeConn() // the publishing connection attaches the file

@@ -541,7 +541,7 @@ func (t *Transaction) Seal(ctx context.Context) (int64, error) {
 		}
 	}
 	if t.road == scratch {
-		if err := t.sealScratch(); err != nil {
+		if err := t.sealScratch(ctx); err != nil {
 			return 0, t.poison(err)
 		}
 	} else if err := t.checkStored(); err != nil {
