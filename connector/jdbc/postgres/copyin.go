@@ -299,7 +299,7 @@ func (l *load) wordError(err error) error {
 	if !errors.As(err, &e) || e.fatal {
 		return err
 	}
-	row := &RowError{Table: l.table, Row: copyLine(e.Where, l.relation), Msg: wordConstraint(e), Err: e}
+	row := &RowError{Table: l.table, Row: copyLine(e.Where, l.relation), Msg: strings.ReplaceAll(wordConstraint(e), l.relation, l.table), Err: e}
 	return row
 }
 

@@ -1,0 +1,327 @@
+package postgres
+
+import (
+	"context"
+	"net"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/connector/jdbc/server"
+	"github.com/sluice-sql/sluice/internal/testserver"
+	"github.com/sluice-sql/sluice/types"
+)
+
+// fixture is a server with an empty database. At the end of the test no session of ours may be left on it, and nothing
+// with a name of ours in the database.
+type fixture struct {
+	t   testing.TB
+	ts  *testserver.Server
+	s   *Server
+	db  string
+	ctx context.Context
+}
+
+func setUp(t testing.TB) *fixture {
+	ts := testserver.Postgres(t)
+	f := &fixture{t: t, ts: ts, db: ts.Database(t), ctx: context.Background()}
+	f.s = f.server(ts.Addr(), nil, nil)
+	t.Cleanup(func() {
+		ts.NoSessions(t)
+		require.Empty(t, f.sql("SELECT relname FROM pg_class WHERE relname LIKE '%sluice%' UNION SELECT nspname FROM pg_namespace WHERE nspname LIKE '%sluice%'"), "something of ours is left")
+		require.Equal(t, "0\n", f.sql("SELECT count(*) FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND pid <> pg_backend_pid() AND pid IN (SELECT pid FROM pg_stat_activity WHERE backend_type = 'client backend')"), "locks are left")
+	})
+	return f
+}
+
+func (f *fixture) server(addr string, parameters, options map[string]string) *Server {
+	host, port, err := net.SplitHostPort(addr)
+	require.NoError(f.t, err)
+	n, err := strconv.Atoi(port)
+	require.NoError(f.t, err)
+	return Dialect{}.Server(server.Config{Host: host, Port: n, User: testserver.User, Password: connector.NewSecret(testserver.Password), Parameters: parameters, Options: options}).(*Server)
+}
+
+// option is the server with an option set.
+func (f *fixture) option(key, value string) *Server {
+	return f.server(f.ts.Addr(), nil, map[string]string{key: value})
+}
+
+// proxied is the server behind a proxy.
+func (f *fixture) proxied(filter func(testserver.Direction, []byte) testserver.Verdict) (*Server, *testserver.Proxy) {
+	p := testserver.NewProxy(f.t, f.ts.Addr(), filter)
+	return f.server(p.Addr(), map[string]string{"sslmode": "disable"}, nil), p
+}
+
+// sql runs a script by psql.
+func (f *fixture) sql(script string) string {
+	f.t.Helper()
+	return f.ts.Query(f.t, f.db, script)
+}
+
+// schema is a schema of "name TYPE" texts; a star after the name makes it part of the key.
+func schema(t testing.TB, columns ...string) types.Schema {
+	var s types.Schema
+	for _, c := range columns {
+		name, text, _ := strings.Cut(c, " ")
+		if n, ok := strings.CutSuffix(name, "*"); ok {
+			name = n
+			s.PrimaryKey = append(s.PrimaryKey, n)
+		}
+		s.Columns = append(s.Columns, types.Column{Name: name, Type: parseType(t, text)})
+	}
+	return s
+}
+
+func parseType(t testing.TB, text string) types.Type {
+	got, err := types.ParseType(text)
+	require.NoError(t, err, text)
+	return got
+}
+
+const null = "<NULL>"
+
+// rows is a batch of these types, each row given by the texts of its values.
+func rows(t testing.TB, of []types.Type, values ...[]string) *column.Batch {
+	b := column.NewBatch(of, max(len(values), 1))
+	for _, row := range values {
+		require.Len(t, row, len(of))
+		for i, text := range row {
+			appendText(t, b.Cols[i], text)
+		}
+		b.N++
+	}
+	return b
+}
+
+// appendText appends the value that a text is in the type's plain form; an array's elements are apart by semicolons.
+func appendText(t testing.TB, v *column.Vector, text string) {
+	if text == null {
+		v.AppendNull()
+		return
+	}
+	var x int64
+	var err error
+	switch k := v.Type.Kind; {
+	case k == types.Boolean:
+		var is bool
+		is, err = types.ParseBoolean([]byte(text))
+		v.AppendBool(is)
+		require.NoError(t, err)
+		return
+	case k == types.Decimal:
+		d, err := types.ParseDecimalExact([]byte(text), v.Type.Precision, v.Type.Scale)
+		require.NoError(t, err, text)
+		v.AppendI128(d)
+		return
+	case v.Type.IsFloat():
+		f, err := strconv.ParseFloat(text, 64)
+		require.NoError(t, err, text)
+		v.AppendF64(f)
+		return
+	case v.Type.IsString(), v.Type.IsBinary():
+		v.AppendString(text)
+		return
+	case k == types.Array:
+		if text != "" {
+			for _, e := range strings.Split(text, ";") {
+				appendText(t, v.Children[0], e)
+			}
+		}
+		v.EndRow()
+		return
+	case v.Type.IsInteger():
+		x, err = types.ParseInt([]byte(text), k)
+	case k == types.Date:
+		var d int32
+		d, err = types.ParseDate([]byte(text))
+		x = int64(d)
+	case k == types.Time:
+		var ms int32
+		ms, err = types.ParseTime([]byte(text), v.Type.Precision)
+		x = int64(ms)
+	case k == types.Timestamp, k == types.TimestampLTZ:
+		x, err = types.ParseTimestamp([]byte(text), v.Type, nil)
+	default: // intervals, by their number
+		x, err = strconv.ParseInt(text, 10, 64)
+	}
+	require.NoError(t, err, text)
+	v.AppendI64(x)
+}
+
+// numbers is a batch of one INT column, from a number on.
+func numbers(from, n int) *column.Batch {
+	b := column.NewBatch([]types.Type{types.Of(types.Int)}, n)
+	for i := range n {
+		b.Cols[0].AppendI64(int64(from + i))
+	}
+	b.N = n
+	return b
+}
+
+// feed returns a next of these batches.
+func feed(batches ...*column.Batch) func() (*column.Batch, error) {
+	return func() (*column.Batch, error) {
+		if len(batches) == 0 {
+			return nil, nil
+		}
+		b := batches[0]
+		batches = batches[1:]
+		return b, nil
+	}
+}
+
+// write runs a transaction up to its seal.
+func (f *fixture) write(tx connector.Transaction, batches ...*column.Batch) (int64, error) {
+	return f.writeFrom(f.ctx, tx, feed(batches...))
+}
+
+func (f *fixture) writeFrom(ctx context.Context, tx connector.Transaction, next func() (*column.Batch, error)) (int64, error) {
+	if err := tx.Begin(ctx, connector.NewJobID()); err != nil {
+		return 0, err
+	}
+	w, err := tx.Writer(ctx, 0)
+	if err != nil {
+		return 0, err
+	}
+	if err := w.Write(ctx, next); err != nil {
+		return 0, err
+	}
+	if err := w.Close(); err != nil {
+		return 0, err
+	}
+	return tx.Seal(ctx)
+}
+
+// done writes and commits.
+func (f *fixture) done(tx connector.Transaction, batches ...*column.Batch) int64 {
+	f.t.Helper()
+	n, err := f.write(tx, batches...)
+	require.NoError(f.t, err)
+	out, err := tx.Commit(f.ctx)
+	require.NoError(f.t, err)
+	require.Equal(f.t, connector.Done, out)
+	return n
+}
+
+// fails writes, expects an error before COMMIT, and aborts.
+func (f *fixture) fails(tx connector.Transaction, want string, batches ...*column.Batch) {
+	f.t.Helper()
+	_, err := f.write(tx, batches...)
+	if err == nil {
+		var out connector.Outcome
+		out, err = tx.Commit(f.ctx)
+		require.Equal(f.t, connector.NotDone, out)
+	}
+	require.ErrorContains(f.t, err, want)
+	require.NotContains(f.t, err.Error(), testserver.Password)
+	require.NoError(f.t, tx.Abort(f.ctx))
+}
+
+func (f *fixture) stageOf(s *Server, name string, mode server.Mode, sch types.Schema) connector.Transaction {
+	return s.Stage(server.Target{Database: f.db, Table: name, Definition: server.Definition{Schema: sch}, Mode: mode})
+}
+
+func (f *fixture) stage(name string, mode server.Mode, sch types.Schema) connector.Transaction {
+	return f.stageOf(f.s, name, mode, sch)
+}
+
+func (f *fixture) open(name string) *Table {
+	f.t.Helper()
+	return f.openBy(f.s, name)
+}
+
+func (f *fixture) openBy(s *Server, name string) *Table {
+	f.t.Helper()
+	info, near, err := s.Describe(f.ctx, f.db, name)
+	require.NoError(f.t, err)
+	require.NotNil(f.t, info, near)
+	tab, err := s.OpenTable(f.ctx, f.db, name, info.Schema)
+	require.NoError(f.t, err)
+	return tab.(*Table)
+}
+
+// insert is a transaction that inserts into all columns of a table.
+func (f *fixture) insert(tab *Table, in connector.Insert) connector.Transaction {
+	f.t.Helper()
+	if in.Columns == nil {
+		in.Columns = all(tab)
+	}
+	tx, err := tab.Transaction(f.ctx, in)
+	require.NoError(f.t, err)
+	return tx
+}
+
+func all(tab *Table) (columns []int) {
+	for i := range tab.schema.Columns {
+		columns = append(columns, i)
+	}
+	return columns
+}
+
+// read reads a table.
+func (f *fixture) read(ctx context.Context, tab *Table, scan connector.Scan, parallelism int) ([]*column.Batch, error) {
+	src, err := tab.Source(ctx, scan)
+	if err != nil {
+		return nil, err
+	}
+	defer src.Close()
+	splits, err := src.Splits(ctx, parallelism)
+	if err != nil {
+		return nil, err
+	}
+	r, err := src.Reader(ctx, splits)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var got []*column.Batch
+	for {
+		b := &column.Batch{}
+		status, err := r.Read(ctx, b)
+		if err != nil {
+			return got, err
+		}
+		if b.N > 0 {
+			got = append(got, b)
+		}
+		if status == connector.End {
+			return got, nil
+		}
+	}
+}
+
+// text is all rows of a table as text, a row a line.
+func (f *fixture) text(tab *Table, columns ...int) string {
+	f.t.Helper()
+	if columns == nil {
+		columns = all(tab)
+	}
+	got, err := f.read(f.ctx, tab, connector.Scan{Columns: columns, Limit: -1}, 2)
+	require.NoError(f.t, err)
+	return batchText(got...)
+}
+
+func batchText(batches ...*column.Batch) string {
+	var b []byte
+	for _, batch := range batches {
+		for i := range batch.N {
+			for c, v := range batch.Cols {
+				if c > 0 {
+					b = append(b, '|')
+				}
+				if v.IsNull(i) {
+					b = append(b, null...)
+				} else {
+					b = column.AppendText(b, v, i, nil)
+				}
+			}
+			b = append(b, '\n')
+		}
+	}
+	return string(b)
+}
