@@ -27,7 +27,7 @@ type load struct {
 	relation string      // as it stands in the server's context of an error
 	columns  []writePlan // in the order of the batches
 	numbered bool        // a first column numbers the rows
-	freeze   bool        // the table was made in this transaction, see publish.go
+	freeze   bool        // the table was made in this transaction, see stage.go
 	table    string      // whose rows they are, for errors
 	sent     int64       // rows sent so far
 	stored   int64       // rows that the server says it stored

@@ -20,7 +20,7 @@
 // Every write is one transaction of one connection, so that PostgreSQL itself makes it all or nothing and nothing is
 // left to be swept after a crash: a table that CREATE TABLE AS makes is filled by COPY under a name of ours in the
 // schema of the target, and gets its own name at the end of the transaction, as does one that replaces another (see
-// publish.go). What is left is a COMMIT whose answer was lost: the transaction's number is noted before, and asking
+// stage.go). What is left is a COMMIT whose answer was lost: the transaction's number is noted before, and asking
 // the server for its status settles the outcome, now or later (see outcome.go).
 //
 // The end of a context ends what runs on the server for it by a cancel request, and closes the connection.

@@ -268,6 +268,61 @@ func declared(t types.Type) (sql, check, reason string) {
 	return "", "", t.AsNullable().String() + " has no form in PostgreSQL; CAST it to STRING"
 }
 
+// ownColumn is what a column of a table of ours is on the server.
+func ownColumn(c types.Column) *columnInfo {
+	sql, _, _ := declared(c.Type)
+	return &columnInfo{name: c.Name, shown: sql, stored: ownStored(c.Type), t: c.Type}
+}
+
+// ownStored is the stored type of what declared gives for a type.
+func ownStored(t types.Type) storedType {
+	switch t.Kind {
+	case types.Boolean:
+		return storedType{oid: oidBool, mod: -1}
+	case types.TinyInt, types.SmallInt:
+		return storedType{oid: oidInt2, mod: -1}
+	case types.Int:
+		return storedType{oid: oidInt4, mod: -1}
+	case types.BigInt:
+		return storedType{oid: oidInt8, mod: -1}
+	case types.Float:
+		return storedType{oid: oidFloat4, mod: -1}
+	case types.Double:
+		return storedType{oid: oidFloat8, mod: -1}
+	case types.Decimal:
+		return storedType{oid: oidNumeric, mod: t.Precision<<16 | t.Scale + 4}
+	case types.Char:
+		return storedType{oid: oidBpchar, mod: t.Precision + 4}
+	case types.VarChar:
+		if t.Precision == types.MaxLength {
+			return storedType{oid: oidText, mod: -1}
+		}
+		return storedType{oid: oidVarchar, mod: t.Precision + 4}
+	case types.Binary, types.VarBinary:
+		return storedType{oid: oidBytea, mod: -1}
+	case types.Date:
+		return storedType{oid: oidDate, mod: -1}
+	case types.Time:
+		return storedType{oid: oidTime, mod: t.Precision}
+	case types.Timestamp:
+		return storedType{oid: oidTimestamp, mod: t.Precision}
+	case types.TimestampLTZ:
+		return storedType{oid: oidTimestamptz, mod: t.Precision}
+	case types.IntervalYearMonth:
+		return storedType{oid: oidInterval, mod: intervalYearMonth<<16 | 0xffff}
+	case types.IntervalDayTime:
+		return storedType{oid: oidInterval, mod: intervalDayTime<<16 | 3}
+	case types.Array:
+		e := ownStored(t.Element())
+		for _, array := range []oid{1000, 1001, 1005, 1007, 1016, 1009, 1014, 1015, 1021, 1022, 1182, 1183, 1115, 1185, 1231} {
+			if of, _ := elementOf(array); of == e.oid {
+				return storedType{oid: array, mod: e.mod}
+			}
+		}
+	}
+	return storedType{}
+}
+
 // storedForm is the declared type with its condition, for EXPLAIN.
 func storedForm(t types.Type) string {
 	sql, check, _ := declared(t)

@@ -107,77 +107,6 @@ func (c *conn) replaceable(ctx context.Context, rel relation, target server.Targ
 	return identity, nil
 }
 
-// dependents names what would be lost with a table, or would change, when another takes its place.
-func (c *conn) dependents(ctx context.Context, oid string, def server.Definition) ([]string, error) {
-	var commented []string
-	if def.Comment != "" {
-		commented = append(commented, "")
-	}
-	for _, col := range def.Schema.Columns {
-		if col.Comment != "" || def.Comments[col.Name] != "" {
-			commented = append(commented, col.Name)
-		}
-	}
-	kept := "{}"
-	if len(commented) > 0 {
-		kept = "{"
-		for i, name := range commented {
-			if i > 0 {
-				kept += ","
-			}
-			kept += `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
-		}
-		kept += "}"
-	}
-	return c.texts(ctx, `WITH t AS (SELECT c.oid, c.reltype, c.relowner, c.relacl, c.relpersistence, c.reltablespace, c.reloptions, c.relreplident, c.relrowsecurity OR c.relforcerowsecurity AS secured FROM pg_catalog.pg_class c WHERE c.oid = $1::pg_catalog.oid),
-own AS (
-  SELECT d.classid, d.objid FROM t JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = t.oid
-  UNION
-  SELECT d.classid, d.objid FROM t JOIN pg_catalog.pg_type y ON y.oid = t.reltype OR y.typelem = t.reltype AND y.typlen = -1 JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_type'::pg_catalog.regclass AND d.refobjid = y.oid),
-named AS (
-  SELECT CASE WHEN w.ev_class IS NOT NULL AND w.rulename = '_RETURN' THEN pg_catalog.pg_describe_object('pg_catalog.pg_class'::pg_catalog.regclass, w.ev_class, 0)
-    ELSE pg_catalog.pg_describe_object(own.classid, own.objid, 0) END AS what
-  FROM t CROSS JOIN own
-  LEFT JOIN pg_catalog.pg_rewrite w ON own.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND w.oid = own.objid
-  LEFT JOIN pg_catalog.pg_constraint k ON own.classid = 'pg_catalog.pg_constraint'::pg_catalog.regclass AND k.oid = own.objid
-  LEFT JOIN pg_catalog.pg_class r ON own.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND r.oid = own.objid
-  LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
-  WHERE NOT (own.classid = 'pg_catalog.pg_type'::pg_catalog.regclass AND EXISTS (SELECT 1 FROM pg_catalog.pg_type y WHERE y.oid = own.objid AND (y.oid = t.reltype OR y.typelem = t.reltype)))
-    AND own.objid <> t.oid
-    AND coalesce(r.relkind, '') <> 't'
-    AND NOT (coalesce(k.contype, '') IN ('p', 'n') AND k.conrelid = t.oid)
-    AND NOT (coalesce(k.contype, '') = 'c' AND k.conrelid = t.oid AND pg_catalog.cardinality(k.conkey) = 1 AND (pg_catalog.pg_get_constraintdef(k.oid) = pg_catalog.format('CHECK (((%1$I >= ''-128''::integer) AND (%1$I <= 127)))', a.attname)
-      OR pg_catalog.pg_get_constraintdef(k.oid) LIKE 'CHECK ((octet\_length(%) %= %))'))
-    AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_index i WHERE i.indexrelid = own.objid AND i.indisprimary AND i.indrelid = t.oid)
-    AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_trigger g WHERE own.classid = 'pg_catalog.pg_trigger'::pg_catalog.regclass AND g.oid = own.objid AND g.tgisinternal)
-  UNION ALL
-  SELECT 'rights granted to ' || pg_catalog.string_agg(DISTINCT CASE x.grantee WHEN 0 THEN 'everybody' ELSE pg_catalog.pg_get_userbyid(x.grantee) END, ', ')
-  FROM t, LATERAL (SELECT e.grantee FROM pg_catalog.aclexplode(t.relacl) e WHERE e.grantee <> t.relowner
-    UNION SELECT e.grantee FROM pg_catalog.pg_attribute a, LATERAL pg_catalog.aclexplode(a.attacl) e WHERE a.attrelid = t.oid AND NOT a.attisdropped) x HAVING count(*) > 0
-  UNION ALL
-  SELECT 'the rights of its owner, which were changed' FROM t WHERE t.relacl IS NOT NULL AND NOT t.relacl @> (SELECT pg_catalog.array_agg(d) FROM pg_catalog.unnest(pg_catalog.acldefault('r', t.relowner)) d)
-  UNION ALL
-  SELECT 'its owner ' || pg_catalog.pg_get_userbyid(t.relowner) FROM t WHERE pg_catalog.pg_get_userbyid(t.relowner) <> current_user
-  UNION ALL
-  SELECT 'row-level security' FROM t WHERE t.secured
-  UNION ALL
-  SELECT 'its being a part of ' || pg_catalog.pg_describe_object('pg_catalog.pg_class'::pg_catalog.regclass, i.inhparent, 0) FROM t JOIN pg_catalog.pg_inherits i ON i.inhrelid = t.oid
-  UNION ALL
-  SELECT CASE o.objsubid WHEN 0 THEN 'the comment on the table' ELSE 'the comment on the column ' || a.attname END FROM t JOIN pg_catalog.pg_description o ON o.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND o.objoid = t.oid
-    LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attnum = o.objsubid AND o.objsubid > 0 WHERE NOT coalesce(a.attname, '') = ANY ($2::pg_catalog.text[])
-  UNION ALL
-  SELECT 'the security label of ' || l.provider FROM t JOIN pg_catalog.pg_seclabel l ON l.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND l.objoid = t.oid
-  UNION ALL
-  SELECT 'its being unlogged' FROM t WHERE t.relpersistence = 'u'
-  UNION ALL
-  SELECT 'its tablespace ' || s.spcname FROM t JOIN pg_catalog.pg_tablespace s ON s.oid = t.reltablespace
-  UNION ALL
-  SELECT 'its storage options ' || pg_catalog.array_to_string(t.reloptions, ', ') FROM t WHERE t.reloptions IS NOT NULL
-  UNION ALL
-  SELECT 'its replica identity' FROM t WHERE t.relreplident <> 'd')
-SELECT DISTINCT what FROM named ORDER BY what`, oid, kept)
-}
-
 func (w *stage) begin(ctx context.Context, t *Transaction, job connector.JobID) (err error) {
 	if w.rel, err = newRelation(w.target.Table); err != nil {
 		return err
@@ -210,61 +139,6 @@ func (w *stage) begin(ctx context.Context, t *Transaction, job connector.JobID) 
 	}
 	w.load, err = w.merge.prepare(ctx, t.c, w.rel.String())
 	return err
-}
-
-// ownColumn is what a column of a table of ours is on the server.
-func ownColumn(c types.Column) *columnInfo {
-	sql, _, _ := declared(c.Type)
-	return &columnInfo{name: c.Name, shown: sql, stored: ownStored(c.Type), t: c.Type}
-}
-
-// ownStored is the stored type of what declared gives for a type.
-func ownStored(t types.Type) storedType {
-	switch t.Kind {
-	case types.Boolean:
-		return storedType{oid: oidBool, mod: -1}
-	case types.TinyInt, types.SmallInt:
-		return storedType{oid: oidInt2, mod: -1}
-	case types.Int:
-		return storedType{oid: oidInt4, mod: -1}
-	case types.BigInt:
-		return storedType{oid: oidInt8, mod: -1}
-	case types.Float:
-		return storedType{oid: oidFloat4, mod: -1}
-	case types.Double:
-		return storedType{oid: oidFloat8, mod: -1}
-	case types.Decimal:
-		return storedType{oid: oidNumeric, mod: t.Precision<<16 | t.Scale + 4}
-	case types.Char:
-		return storedType{oid: oidBpchar, mod: t.Precision + 4}
-	case types.VarChar:
-		if t.Precision == types.MaxLength {
-			return storedType{oid: oidText, mod: -1}
-		}
-		return storedType{oid: oidVarchar, mod: t.Precision + 4}
-	case types.Binary, types.VarBinary:
-		return storedType{oid: oidBytea, mod: -1}
-	case types.Date:
-		return storedType{oid: oidDate, mod: -1}
-	case types.Time:
-		return storedType{oid: oidTime, mod: t.Precision}
-	case types.Timestamp:
-		return storedType{oid: oidTimestamp, mod: t.Precision}
-	case types.TimestampLTZ:
-		return storedType{oid: oidTimestamptz, mod: t.Precision}
-	case types.IntervalYearMonth:
-		return storedType{oid: oidInterval, mod: intervalYearMonth<<16 | 0xffff}
-	case types.IntervalDayTime:
-		return storedType{oid: oidInterval, mod: intervalDayTime<<16 | 3}
-	case types.Array:
-		e := ownStored(t.Element())
-		for _, array := range []oid{1000, 1001, 1005, 1007, 1016, 1009, 1014, 1015, 1021, 1022, 1182, 1183, 1115, 1185, 1231} {
-			if of, _ := elementOf(array); of == e.oid {
-				return storedType{oid: array, mod: e.mod}
-			}
-		}
-	}
-	return storedType{}
 }
 
 func (w *stage) write(ctx context.Context, t *Transaction, next func() (*column.Batch, error)) error {

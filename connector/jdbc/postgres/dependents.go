@@ -1,0 +1,87 @@
+package postgres
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sluice-sql/sluice/connector/jdbc/server"
+)
+
+// dependents names what would be lost with a table, or would change, when another takes its place.
+func (c *conn) dependents(ctx context.Context, oid string, def server.Definition) ([]string, error) {
+	var commented []string
+	if def.Comment != "" {
+		commented = append(commented, "")
+	}
+	for _, col := range def.Schema.Columns {
+		if col.Comment != "" || def.Comments[col.Name] != "" {
+			commented = append(commented, col.Name)
+		}
+	}
+	kept := "{}"
+	if len(commented) > 0 {
+		kept = "{"
+		for i, name := range commented {
+			if i > 0 {
+				kept += ","
+			}
+			kept += `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(name) + `"`
+		}
+		kept += "}"
+	}
+	return c.texts(ctx, `WITH t AS (SELECT c.oid, c.reltype, c.relowner, c.relacl, c.relpersistence, c.reltablespace, c.reloptions, c.relreplident, c.relrowsecurity OR c.relforcerowsecurity AS secured FROM pg_catalog.pg_class c WHERE c.oid = $1::pg_catalog.oid),
+own AS (
+  SELECT d.classid, d.objid FROM t JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid = t.oid
+  UNION
+  SELECT d.classid, d.objid FROM t JOIN pg_catalog.pg_type y ON y.oid = t.reltype OR y.typelem = t.reltype AND y.typlen = -1 JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_type'::pg_catalog.regclass AND d.refobjid = y.oid),
+named AS (
+  SELECT CASE WHEN w.ev_class IS NOT NULL AND w.rulename = '_RETURN' THEN pg_catalog.pg_describe_object('pg_catalog.pg_class'::pg_catalog.regclass, w.ev_class, 0)
+    ELSE pg_catalog.pg_describe_object(own.classid, own.objid, 0) END AS what
+  FROM t CROSS JOIN own
+  LEFT JOIN pg_catalog.pg_rewrite w ON own.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND w.oid = own.objid
+  LEFT JOIN pg_catalog.pg_constraint k ON own.classid = 'pg_catalog.pg_constraint'::pg_catalog.regclass AND k.oid = own.objid
+  LEFT JOIN pg_catalog.pg_class r ON own.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND r.oid = own.objid
+  LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = k.conkey[1]
+  WHERE NOT (own.classid = 'pg_catalog.pg_type'::pg_catalog.regclass AND EXISTS (SELECT 1 FROM pg_catalog.pg_type y WHERE y.oid = own.objid AND (y.oid = t.reltype OR y.typelem = t.reltype)))
+    AND own.objid <> t.oid
+    AND coalesce(r.relkind, '') <> 't'
+    AND NOT (coalesce(k.contype, '') IN ('p', 'n') AND k.conrelid = t.oid)
+    AND NOT (coalesce(k.contype, '') = 'c' AND k.conrelid = t.oid AND pg_catalog.cardinality(k.conkey) = 1 AND (pg_catalog.pg_get_constraintdef(k.oid) = pg_catalog.format('CHECK (((%1$I >= ''-128''::integer) AND (%1$I <= 127)))', a.attname)
+      OR pg_catalog.pg_get_constraintdef(k.oid) LIKE 'CHECK ((octet\_length(%) %= %))'))
+    AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_index i WHERE i.indexrelid = own.objid AND i.indisprimary AND i.indrelid = t.oid)
+    AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_trigger g WHERE own.classid = 'pg_catalog.pg_trigger'::pg_catalog.regclass AND g.oid = own.objid AND g.tgisinternal)
+  UNION ALL
+  SELECT 'rights granted to ' || pg_catalog.string_agg(DISTINCT CASE x.grantee WHEN 0 THEN 'everybody' ELSE pg_catalog.pg_get_userbyid(x.grantee) END, ', ')
+  FROM t, LATERAL (SELECT e.grantee FROM pg_catalog.aclexplode(t.relacl) e WHERE e.grantee <> t.relowner
+    UNION SELECT e.grantee FROM pg_catalog.pg_attribute a, LATERAL pg_catalog.aclexplode(a.attacl) e WHERE a.attrelid = t.oid AND NOT a.attisdropped) x HAVING count(*) > 0
+  UNION ALL
+  SELECT 'the rights of its owner, which were changed' FROM t WHERE t.relacl IS NOT NULL AND NOT t.relacl @> (SELECT pg_catalog.array_agg(d) FROM pg_catalog.unnest(pg_catalog.acldefault('r', t.relowner)) d)
+  UNION ALL
+  SELECT 'its owner ' || pg_catalog.pg_get_userbyid(t.relowner) FROM t WHERE pg_catalog.pg_get_userbyid(t.relowner) <> current_user
+  UNION ALL
+  SELECT 'row-level security' FROM t WHERE t.secured
+  UNION ALL
+  SELECT 'its being a part of ' || pg_catalog.pg_describe_object('pg_catalog.pg_class'::pg_catalog.regclass, i.inhparent, 0) FROM t JOIN pg_catalog.pg_inherits i ON i.inhrelid = t.oid
+  UNION ALL
+  SELECT CASE o.objsubid WHEN 0 THEN 'the comment on the table' ELSE 'the comment on the column ' || a.attname END FROM t JOIN pg_catalog.pg_description o ON o.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND o.objoid = t.oid
+    LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attnum = o.objsubid AND o.objsubid > 0 WHERE NOT coalesce(a.attname, '') = ANY ($2::pg_catalog.text[])
+  UNION ALL
+  SELECT 'the security label of ' || l.provider FROM t JOIN pg_catalog.pg_seclabel l ON l.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND l.objoid = t.oid
+  UNION ALL
+  SELECT 'its being unlogged' FROM t WHERE t.relpersistence = 'u'
+  UNION ALL
+  SELECT 'its tablespace ' || s.spcname FROM t JOIN pg_catalog.pg_tablespace s ON s.oid = t.reltablespace
+  UNION ALL
+  SELECT 'its storage options ' || pg_catalog.array_to_string(t.reloptions, ', ') FROM t WHERE t.reloptions IS NOT NULL
+  UNION ALL
+  SELECT 'its replica identity' FROM t WHERE t.relreplident <> 'd'
+  UNION ALL
+  SELECT 'its being clustered on ' || i.indexrelid::pg_catalog.regclass FROM t JOIN pg_catalog.pg_index i ON i.indrelid = t.oid AND i.indisclustered
+  UNION ALL
+  SELECT 'its being a part of ' || pg_catalog.pg_describe_object(d.refclassid, d.refobjid, 0) FROM t JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objid = t.oid AND d.deptype = 'e'
+  UNION ALL
+  SELECT CASE WHEN a.attcollation <> y.typcollation THEN 'the collation of column ' ELSE 'the settings of column ' END || a.attname
+  FROM t JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped JOIN pg_catalog.pg_type y ON y.oid = a.atttypid
+  WHERE a.attcollation <> y.typcollation OR coalesce(a.attstattarget, -1) <> -1 OR a.attoptions IS NOT NULL OR a.attstorage <> y.typstorage OR coalesce(pg_catalog.to_jsonb(a) ->> 'attcompression', '') <> '')
+SELECT DISTINCT what FROM named ORDER BY what`, oid, kept)
+}
