@@ -31,6 +31,7 @@ type load struct {
 	table    string      // whose rows they are, for errors
 	sent     int64       // rows sent so far
 	stored   int64       // rows that the server says it stored
+	before   int64       // rows sent before the COPY that runs, which counts its own
 }
 
 func (l *load) text() bool {
@@ -102,6 +103,7 @@ func (c *conn) copyIn(ctx context.Context, l *load, next func() (*column.Batch, 
 	}
 	stop := c.watch(ctx)
 	text := l.text()
+	l.before = l.sent
 	c.fe.SendQuery(&pgproto3.Query{String: l.sql(text)})
 	if err := c.fe.Flush(); err != nil {
 		return c.after(ctx, stop(), err)
@@ -299,7 +301,11 @@ func (l *load) wordError(err error) error {
 	if !errors.As(err, &e) || e.fatal {
 		return err
 	}
-	row := &RowError{Table: l.table, Row: copyLine(e.Where, l.relation), Msg: strings.ReplaceAll(wordConstraint(e), l.relation, l.table), Err: e}
+	at := copyLine(e.Where, l.relation)
+	if at > 0 {
+		at += l.before
+	}
+	row := &RowError{Table: l.table, Row: at, Msg: strings.ReplaceAll(wordConstraint(e), l.relation, l.table), Err: e}
 	return row
 }
 

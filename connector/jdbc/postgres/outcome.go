@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -104,23 +105,37 @@ func (s *Server) commit(ctx context.Context, c *conn, note func(string) error) (
 	return out, fmt.Errorf("%w; %w", err, why)
 }
 
-// sendCommit sends COMMIT and waits for the answer. The end of ctx ends the wait, not the commit. A session to which
-// COMMIT has not come while the link looks alive is ended after a while, so that the outcome is certain.
+// sendCommit sends COMMIT and waits for the answer. The end of ctx ends the wait, not the commit. When the answer takes
+// long the server is asked whether it is at work: the message or its answer may have been lost while the link looks
+// alive.
 func (c *conn) sendCommit(ctx context.Context, e evidence) (tag string, err error) {
 	conn := c.pc.Conn()
-	off := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	giveUp := func() { _ = conn.SetDeadline(time.Unix(1, 0)) }
+	off := context.AfterFunc(ctx, giveUp)
 	defer off()
+	asked, stop := context.WithCancel(ctx)
 	watched := make(chan struct{})
-	timer := time.AfterFunc(commitPatience, func() {
+	ended := false // by us; read when watched is closed
+	go func() {
 		defer close(watched)
-		if c.s.endIdle(ctx, c.database, e) {
-			_ = conn.SetDeadline(time.Unix(1, 0))
+		for {
+			t := time.NewTimer(commitPatience)
+			select {
+			case <-asked.Done():
+				t.Stop()
+				return
+			case <-t.C:
+			}
+			busy, over := c.s.busy(asked, c.database, e)
+			if ended = over; !busy && asked.Err() == nil {
+				giveUp()
+				return
+			}
 		}
-	})
+	}()
 	defer func() {
-		if !timer.Stop() {
-			<-watched
-		}
+		stop()
+		<-watched
 	}()
 	c.fe.SendQuery(&pgproto3.Query{String: "COMMIT"})
 	if err := c.fe.Flush(); err != nil {
@@ -131,8 +146,12 @@ func (c *conn) sendCommit(ctx context.Context, e evidence) (tag string, err erro
 	}
 	var r result
 	err = c.answer(&r)
+	stop()
+	<-watched
 	var own *Error
 	switch {
+	case err != nil && ended:
+		return "", c.lose(errors.New("COMMIT did not come to the server"))
 	case err == nil:
 		return r.tag, nil
 	case errors.As(err, &own) && !own.fatal:
@@ -144,15 +163,18 @@ func (c *conn) sendCommit(ctx context.Context, e evidence) (tag string, err erro
 	return "", c.lose(err)
 }
 
-// endIdle ends the session of a transaction that the server says waits for its client: what we sent did not come.
-func (s *Server) endIdle(ctx context.Context, database string, e evidence) bool {
-	ended := false
+// busy reports whether the server is at work for the session of a transaction, as far as it can be asked. When the
+// session waits for its client, what we sent did not come, and it is ended.
+func (s *Server) busy(ctx context.Context, database string, e evidence) (busy, ended bool) {
+	busy = true
 	_ = s.with(ctx, database, func(c *conn) error {
-		r, err := c.query(ctx, "SELECT pg_catalog.pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity WHERE pid = $1::pg_catalog.int4 AND backend_start = $2::pg_catalog.timestamptz AND state LIKE 'idle in transaction%'", e.pid, e.since)
-		ended = err == nil && len(r.rows) > 0
+		r, err := c.query(ctx, "SELECT a.state, CASE WHEN a.state LIKE 'idle in transaction%' THEN pg_catalog.pg_terminate_backend(a.pid) END FROM pg_catalog.pg_stat_activity a WHERE a.pid = $1::pg_catalog.int4 AND a.backend_start = $2::pg_catalog.timestamptz", e.pid, e.since)
+		// The state of others' sessions is not shown to everybody; this one is the user's own.
+		busy = err != nil || len(r.rows) > 0 && !strings.HasPrefix(text(r.rows[0][0]), "idle")
+		ended = err == nil && len(r.rows) > 0 && yes(r.rows[0][1])
 		return err
 	})
-	return ended
+	return busy, ended
 }
 
 // resolve asks what became of a transaction until that is decided. With own its session is ours and of no more use:
@@ -161,7 +183,7 @@ func (s *Server) resolve(ctx context.Context, database string, e evidence, own b
 	if own { // the limit of the commit has nothing to do with how long the server may be asked
 		ctx = context.WithoutCancel(ctx)
 	}
-	ctx, stop := context.WithTimeoutCause(ctx, resolveWait, errResolve)
+	ctx, stop := context.WithTimeoutCause(ctx, s.patience, errResolve)
 	defer stop()
 	var why error
 	for {
@@ -187,7 +209,7 @@ func (s *Server) resolve(ctx context.Context, database string, e evidence, own b
 		default:
 			why = fmt.Errorf("%s: transaction %s is still open there", s.place(database), e.xid)
 			if own {
-				s.endIdle(ctx, database, e)
+				s.busy(ctx, database, e)
 			}
 		}
 		t := time.NewTimer(resolvePause)

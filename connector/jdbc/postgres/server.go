@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -15,7 +16,8 @@ import (
 
 // Server is one server as one user.
 type Server struct {
-	config server.Config
+	config   server.Config
+	patience time.Duration // how long the server is asked for the outcome of a commit
 
 	once      sync.Once
 	driver    *pgconn.Config
@@ -28,7 +30,7 @@ func newServer(c server.Config) *Server {
 	if c.Port == 0 {
 		c.Port = Dialect{}.DefaultPort()
 	}
-	return &Server{config: c}
+	return &Server{config: c, patience: resolveWait}
 }
 
 func (s *Server) address() string {

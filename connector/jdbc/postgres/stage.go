@@ -9,7 +9,6 @@ import (
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/connector/jdbc/server"
-	"github.com/sluice-sql/sluice/types"
 )
 
 // A table that is made, or that takes the place of another, is filled under a name of ours in the target's schema, in
