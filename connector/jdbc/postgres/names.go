@@ -112,6 +112,9 @@ func parseRelation(text string) (relation, error) {
 	if len(parts) == 2 {
 		r = relation{parts[0], parts[1]}
 	}
+	if strings.IndexByte(text, 0) >= 0 {
+		return relation{}, fmt.Errorf("table %q: a name in PostgreSQL has no NUL character", text)
+	}
 	if r.schema == "" || r.name == "" {
 		return relation{}, fmt.Errorf("table name %s: %w", connector.QuoteName(text), errNameForm)
 	}

@@ -61,6 +61,8 @@ func (s *Server) makeConfig() (*pgconn.Config, error) {
 		"host": s.config.Host, "port": strconv.Itoa(s.config.Port), "user": s.config.User, "dbname": "postgres",
 		"password": "none", // so that no file is searched for one
 		"sslmode":  "prefer", "sslnegotiation": "postgres", "target_session_attrs": "any", "connect_timeout": "10",
+		"sslrootcert": "", "sslcert": "", "sslkey": "", "sslpassword": "", "channel_binding": "prefer", "require_auth": "",
+		"sslsni": "1", "min_protocol_version": "3.0", "max_protocol_version": "3.0",
 	}
 	for from, to := range map[string]string{"sslmode": "sslmode", "sslrootcert": "sslrootcert", "sslcert": "sslcert", "sslkey": "sslkey", "connectTimeout": "connect_timeout"} {
 		if v, ok := p[from]; ok {

@@ -1,0 +1,202 @@
+package postgres
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/connector/jdbc/server"
+	"github.com/sluice-sql/sluice/internal/testserver"
+	"github.com/sluice-sql/sluice/types"
+)
+
+func defOf(s types.Schema) server.Definition { return server.Definition{Schema: s} }
+
+// TestConnect: why a server cannot be used is said in plain words, and never with the password.
+func TestConnect(t *testing.T) {
+	f := setUp(t)
+	require.NoError(t, f.s.Ping(f.ctx, f.db))
+	require.Equal(t, "postgresql://"+testserver.User+"@"+f.ts.Addr(), f.s.Key())
+	err := f.s.Ping(f.ctx, "nosuch")
+	require.ErrorIs(t, err, server.ErrNoDatabase)
+	c := f.s.config
+	c.Password = connector.NewSecret(testserver.Password + "x")
+	err = Dialect{}.Server(c).Ping(f.ctx, f.db)
+	require.ErrorContains(t, err, "the server refuses user "+testserver.User+": password authentication failed")
+	require.NotContains(t, err.Error(), testserver.Password)
+	c.Password = connector.Secret{}
+	require.ErrorContains(t, Dialect{}.Server(c).Ping(f.ctx, f.db), "PostgreSQL "+f.ts.Addr())
+	err = f.server("127.0.0.1:1", nil, nil).Ping(f.ctx, f.db)
+	require.EqualError(t, err, "PostgreSQL 127.0.0.1:1: cannot connect: connection refused; is the server running, and does it listen at this address?")
+	err = f.server("nosuch.invalid:5432", map[string]string{"connectTimeout": "5"}, nil).Ping(f.ctx, f.db)
+	require.ErrorContains(t, err, "PostgreSQL nosuch.invalid:5432: cannot connect: ")
+	require.NotContains(t, err.Error(), testserver.Password)
+	err = f.server(f.ts.Addr(), map[string]string{"sslmode": "require"}, nil).Ping(f.ctx, f.db)
+	require.ErrorContains(t, err, "TLS")
+	err = f.server(f.ts.Addr(), map[string]string{"sslrootcert": "/nosuch/root.crt", "sslmode": "verify-full"}, nil).Ping(f.ctx, f.db)
+	require.ErrorContains(t, err, "PostgreSQL "+f.ts.Addr()+": ")
+	require.NotContains(t, err.Error(), testserver.Password)
+	require.ErrorContains(t, f.s.Ping(f.ctx, strings.Repeat("x", 64)), "at most 63 bytes")
+
+	// A listener that never answers is given up.
+	_, p := f.proxied(func(testserver.Direction, []byte) testserver.Verdict { return testserver.Drop })
+	start := time.Now()
+	err = f.server(p.Addr(), map[string]string{"connectTimeout": "1"}, nil).Ping(f.ctx, f.db)
+	require.ErrorContains(t, err, "no answer in time")
+	require.Less(t, time.Since(start), 5*time.Second)
+
+	s := f.server(f.ts.Addr(), map[string]string{"ApplicationName": "my app", "options": "-c work_mem=5MB"}, nil)
+	require.NoError(t, s.with(f.ctx, f.db, func(c *conn) error {
+		got, err := c.one(f.ctx, "SELECT current_setting('application_name') || ' ' || current_setting('work_mem')")
+		require.Equal(t, "my app 5MB", got)
+		return err
+	}))
+}
+
+// TestEnvironment: what is set for PostgreSQL's own programs does not change what an address means.
+func TestEnvironment(t *testing.T) {
+	f := setUp(t)
+	for _, kv := range [][2]string{{"PGHOST", "nosuch.invalid"}, {"PGPORT", "1"}, {"PGUSER", "nobody"}, {"PGDATABASE", "nosuch"}, {"PGPASSWORD", "wrong"}, {"PGSSLMODE", "verify-full"}, {"PGOPTIONS", "-c work_mem=nonsense"}, {"PGAPPNAME", "other"}, {"PGTARGETSESSIONATTRS", "standby"}, {"PGCONNECT_TIMEOUT", "x"}, {"PGPASSFILE", "/nosuch"}, {"PGSSLROOTCERT", "/nosuch"}, {"PGCHANNELBINDING", "require"}, {"PGREQUIREAUTH", "none"}} {
+		t.Setenv(kv[0], kv[1])
+		require.NoError(t, f.s.Ping(f.ctx, f.db), kv)
+		require.NoError(t, f.server(f.ts.Addr(), nil, nil).Ping(f.ctx, f.db), kv)
+		require.NoError(t, os.Unsetenv(kv[0]))
+	}
+}
+
+// TestCheckParameter: parameters of an address are checked, and those of pgjdbc that are not taken lead on.
+func TestCheckParameter(t *testing.T) {
+	for kv, want := range map[string]string{
+		"sslmode=require":        "",
+		"sslmode=on":             "parameter sslmode: want one of disable, allow, prefer, require, verify-ca, verify-full",
+		"connectTimeout=5":       "",
+		"connectTimeout=soon":    "parameter connectTimeout: want a number of seconds",
+		"connectTimeout=-1":      "parameter connectTimeout: want a number of seconds",
+		"ApplicationName=x":      "",
+		"password=x":             "parameter password: give it as the option 'password'",
+		"user=x":                 "parameter user: give it as the option 'username'",
+		"currentSchema=x":        "write the schema in the table's name, as schema.table",
+		"ssl=true":               "write sslmode=require or sslmode=verify-full instead",
+		"sslMode=require":        "unknown parameter sslMode; did you mean sslmode?",
+		"reWriteBatchedInserts=": "unknown parameter reWriteBatchedInserts; supported: sslmode",
+		"options=a\x00":          "has a NUL character",
+	} {
+		key, value, _ := strings.Cut(kv, "=")
+		got := Dialect{}.CheckParameter(key, value)
+		if want == "" {
+			require.Empty(t, got, kv)
+		} else {
+			require.Contains(t, got, want, kv)
+		}
+	}
+}
+
+// TestDatabases are listed, made and dropped.
+func TestDatabases(t *testing.T) {
+	f := setUp(t)
+	name := `db "x"; --` + f.db
+	require.NoError(t, f.s.CreateDatabase(f.ctx, name))
+	t.Cleanup(func() { _ = f.s.DropDatabase(f.ctx, name, true) })
+	list, err := f.s.ListDatabases(f.ctx)
+	require.NoError(t, err)
+	require.Contains(t, list, name)
+	require.NotContains(t, list, "template1")
+	var exists *server.ExistsError
+	require.ErrorAs(t, f.s.CreateDatabase(f.ctx, name), &exists)
+	_, err = f.s.CreateTable(f.ctx, name, "t", defOf(schema(t, "a INT")))
+	require.NoError(t, err)
+	require.ErrorIs(t, f.s.DropDatabase(f.ctx, name, false), server.ErrNotEmpty)
+	c, err := f.s.connect(f.ctx, name)
+	require.NoError(t, err)
+	err = f.s.DropDatabase(f.ctx, name, true)
+	require.ErrorContains(t, err, "the database is in use by process ")
+	require.ErrorContains(t, err, " of "+testserver.User+" (sluice)")
+	c.close()
+	require.NoError(t, f.s.DropDatabase(f.ctx, name, true))
+	require.ErrorIs(t, f.s.DropDatabase(f.ctx, name, true), server.ErrNoDatabase)
+	_, err = f.s.ListTables(f.ctx, name)
+	require.ErrorIs(t, err, server.ErrNoDatabase)
+	require.ErrorContains(t, f.s.CreateDatabase(f.ctx, "_sluice"), "reserved")
+	require.ErrorContains(t, f.s.CreateDatabase(f.ctx, ""), "needs a name")
+}
+
+// TestTables are made, renamed and dropped, by name and by what they were.
+func TestTables(t *testing.T) {
+	f := setUp(t)
+	def := server.Definition{Schema: schema(t, "a* INT NOT NULL", "b DECIMAL(10, 2)"), Comment: "c"}
+	id, err := f.s.CreateTable(f.ctx, f.db, "t", def)
+	require.NoError(t, err)
+	info, _, err := f.s.Describe(f.ctx, f.db, "t")
+	require.NoError(t, err)
+	require.Equal(t, id, info.Identity)
+	require.Equal(t, "CREATE TABLE \"public\".\"t\" (\n  \"a\" integer NOT NULL,\n  \"b\" numeric(10,2),\n  CONSTRAINT t_pkey PRIMARY KEY (a)\n)", info.Text)
+	var exists *server.ExistsError
+	_, err = f.s.CreateTable(f.ctx, f.db, "t", def)
+	require.ErrorAs(t, err, &exists)
+	ddl, stored, err := f.s.CheckTable("s.t", def)
+	require.NoError(t, err)
+	require.Equal(t, "CREATE TABLE \"s\".\"t\" (\n  \"a\" integer NOT NULL,\n  \"b\" numeric(10,2),\n  PRIMARY KEY (\"a\")\n);\nCOMMENT ON TABLE \"s\".\"t\" IS 'c'", ddl)
+	require.Equal(t, []string{"integer", "numeric(10,2)"}, stored)
+
+	require.NoError(t, f.s.RenameTable(f.ctx, f.db, "t", "u"))
+	require.ErrorIs(t, f.s.RenameTable(f.ctx, f.db, "t", "u"), server.ErrNotThere)
+	f.sql("CREATE SCHEMA s; CREATE TABLE t(a int); CREATE VIEW v AS SELECT 1 AS a")
+	require.ErrorAs(t, f.s.RenameTable(f.ctx, f.db, "u", "t"), &exists)
+	require.ErrorContains(t, f.s.RenameTable(f.ctx, f.db, "u", "s.u"), "would take it to the schema s, which is not supported")
+	require.NoError(t, f.s.RenameTable(f.ctx, f.db, "v", "w"))
+
+	require.ErrorIs(t, f.s.DropTable(f.ctx, f.db, "t", id), server.ErrChanged)
+	require.ErrorIs(t, f.s.DropTable(f.ctx, f.db, "u", id), server.ErrChanged) // it has another name now
+	require.ErrorContains(t, f.s.DropTable(f.ctx, f.db, "w", ""), "w is a view of PostgreSQL, not a table")
+	require.ErrorIs(t, f.s.DropView(f.ctx, f.db, "t"), server.ErrNotThere)
+	require.NoError(t, f.s.DropView(f.ctx, f.db, "w"))
+	f.sql("CREATE VIEW v AS SELECT * FROM t")
+	err = f.s.DropTable(f.ctx, f.db, "t", "")
+	require.ErrorContains(t, err, "view v depends on table t")
+	f.sql("DROP VIEW v; CREATE MATERIALIZED VIEW m AS SELECT * FROM t")
+	require.NoError(t, f.s.DropView(f.ctx, f.db, "m"))
+	require.NoError(t, f.s.DropTable(f.ctx, f.db, "t", ""))
+	require.NoError(t, f.s.DropTable(f.ctx, f.db, "u", ""))
+	for _, name := range []string{"t", "nosuch.t", "a.b.c", "pg_catalog.pg_class", "_sluice_x"} {
+		require.ErrorIs(t, f.s.DropTable(f.ctx, f.db, name, ""), server.ErrNotThere, name)
+	}
+	removed, kept, err := f.s.Sweep(f.ctx, f.db, nil)
+	require.NoError(t, err)
+	require.Empty(t, append(removed, kept...))
+}
+
+// TestScrubbed: a server that repeats the password does not make us tell it.
+func TestScrubbed(t *testing.T) {
+	f := setUp(t)
+	err := f.s.with(f.ctx, f.db, func(c *conn) error {
+		_, err := c.exec(f.ctx, "DO $$ BEGIN RAISE EXCEPTION USING MESSAGE = "+literal("the password "+testserver.Password)+", DETAIL = "+literal(testserver.Password)+", HINT = "+literal(testserver.Password+"!")+"; END $$")
+		return err
+	})
+	var e *Error
+	require.ErrorAs(t, err, &e)
+	for _, text := range []string{err.Error(), e.Msg, e.Detail, e.Hint, e.Where} {
+		require.NotContains(t, text, testserver.Password)
+	}
+	require.ErrorContains(t, err, connector.Mask)
+	require.NotContains(t, f.s.linkError(f.db, errors.New("x "+testserver.Password)).Error(), testserver.Password)
+}
+
+// TestTypeTable: each line that says what is written is true.
+func TestTypeTable(t *testing.T) {
+	for _, m := range (Dialect{}).TypeTable() {
+		if m.SQL == "" || m.Stored == "" || strings.ContainsAny(m.SQL, "pnt") {
+			continue
+		}
+		typ, err := types.ParseType(m.SQL)
+		require.NoError(t, err, m.SQL)
+		sql, _, why := declared(typ)
+		require.Empty(t, why)
+		require.True(t, strings.HasPrefix(m.Stored, sql), m)
+		require.Equal(t, m.SQL, m.Read)
+	}
+}
