@@ -188,7 +188,7 @@ func (g *target) appendValue(dst []byte, v *column.Vector, i int) ([]byte, error
 	return dst, fmt.Errorf("values of %s have no form in MySQL", v.Type.AsNullable())
 }
 
-// appendFloat writes a number so that the server reads it as a DOUBLE, which keeps -0 and every digit.
+// appendFloat writes a number so that the server reads it as a DOUBLE, which keeps every digit.
 func appendFloat(dst []byte, x float64) ([]byte, error) {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return dst, fmt.Errorf("value %v: MySQL has no such number", x)

@@ -29,7 +29,15 @@ func setUp(t testing.TB) *fixture {
 	ts := testserver.MariaDB(t)
 	f := &fixture{t: t, ts: ts, db: ts.Database(t), ctx: context.Background()}
 	f.s = f.server(ts.Addr(), nil, nil)
-	t.Cleanup(func() { ts.NoSessions(t) })
+	t.Cleanup(func() {
+		if t.Failed() { // what a test that stopped half-way holds open would keep its database from being dropped
+			for _, session := range ts.Sessions(t) {
+				id, _, _ := strings.Cut(session, "\t")
+				_, _ = ts.TryQuery("", "KILL "+id)
+			}
+		}
+		ts.NoSessions(t)
+	})
 	return f
 }
 
