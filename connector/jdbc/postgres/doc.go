@@ -3,10 +3,10 @@
 //
 // # Names
 //
-// A table of the schema public is named by its name alone, every other one as schema.table. A part that has a dot or
-// a double quote in it is put between double quotes, which are doubled inside: the table a.b of the schema public is
-// "a.b", with the quotes, and the table t of the schema x.y is "x.y".t. ListTables gives names in this form; public.t
-// is read as t. Names beginning _sluice or .sluice are ours: they are not listed and cannot be made.
+// A table of the schema public is named by its name alone, every other one as schema.table. A part that has a dot in
+// it, or begins with a double quote, is put between double quotes, which are doubled inside: the table a.b of the
+// schema public is "a.b", with the quotes, and the table t of the schema x.y is "x.y".t. ListTables gives names in this
+// form; public.t is read as t. Names beginning _sluice or .sluice are ours: they are not listed and cannot be made.
 //
 // # Reading
 //

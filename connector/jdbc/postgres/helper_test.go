@@ -5,8 +5,10 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-sql/sluice/column"
@@ -24,12 +26,22 @@ type fixture struct {
 	s   *Server
 	db  string
 	ctx context.Context
+
+	mu    sync.Mutex
+	admin *pgconn.PgConn
 }
 
 func setUp(t testing.TB) *fixture {
 	ts := testserver.Postgres(t)
 	f := &fixture{t: t, ts: ts, db: ts.Database(t), ctx: context.Background()}
 	f.s = f.server(ts.Addr(), nil, nil)
+	cfg, err := f.s.driverConfig()
+	require.NoError(t, err)
+	cfg = cfg.Copy()
+	cfg.Database, cfg.RuntimeParams = f.db, map[string]string{"application_name": "testserver", "timezone": "UTC"}
+	f.admin, err = pgconn.ConnectConfig(f.ctx, cfg)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = f.admin.Close(f.ctx) })
 	t.Cleanup(func() {
 		ts.NoSessions(t)
 		require.Empty(t, f.sql("SELECT relname FROM pg_class WHERE relname LIKE '%sluice%' UNION SELECT nspname FROM pg_namespace WHERE nspname LIKE '%sluice%'"), "something of ours is left")
@@ -57,10 +69,30 @@ func (f *fixture) proxied(filter func(testserver.Direction, []byte) testserver.V
 	return f.server(p.Addr(), map[string]string{"sslmode": "disable"}, nil), p
 }
 
-// sql runs a script by psql.
+// sql runs statements in a session that this package has no part in, and returns all rows as psql prints them: a line
+// each, columns apart by a tab, NULL as \N.
 func (f *fixture) sql(script string) string {
 	f.t.Helper()
-	return f.ts.Query(f.t, f.db, script)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	results, err := f.admin.Exec(f.ctx, script).ReadAll()
+	require.NoError(f.t, err, script)
+	var b strings.Builder
+	for _, r := range results {
+		for _, row := range r.Rows {
+			for i, v := range row {
+				if i > 0 {
+					b.WriteByte('\t')
+				}
+				if v == nil {
+					v = []byte(`\N`)
+				}
+				b.Write(v)
+			}
+			b.WriteByte('\n')
+		}
+	}
+	return b.String()
 }
 
 // schema is a schema of "name TYPE" texts; a star after the name makes it part of the key.

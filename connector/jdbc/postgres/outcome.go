@@ -114,39 +114,40 @@ func (c *conn) sendCommit(ctx context.Context, e evidence) (tag string, err erro
 	off := context.AfterFunc(ctx, giveUp)
 	defer off()
 	asked, stop := context.WithCancel(ctx)
-	watched := make(chan struct{})
+	answered, watched := make(chan struct{}), make(chan struct{})
 	ended := false // by us; read when watched is closed
 	go func() {
 		defer close(watched)
 		for {
 			t := time.NewTimer(commitPatience)
 			select {
-			case <-asked.Done():
+			case <-answered:
 				t.Stop()
 				return
 			case <-t.C:
 			}
-			busy, over := c.s.busy(asked, c.database, e)
+			patient, stop := context.WithTimeout(asked, commitPatience)
+			busy, over := c.s.busy(patient, c.database, e)
+			stop()
 			if ended = over; !busy && asked.Err() == nil {
 				giveUp()
 				return
 			}
 		}
 	}()
-	defer func() {
-		stop()
-		<-watched
-	}()
+	defer stop()
 	c.fe.SendQuery(&pgproto3.Query{String: "COMMIT"})
-	if err := c.fe.Flush(); err != nil {
-		return "", c.lose(err)
-	}
-	if err := failpoint.Hit("publish.sent"); err != nil {
-		return "", c.lose(err)
+	if err = c.fe.Flush(); err == nil {
+		err = failpoint.Hit("publish.sent")
 	}
 	var r result
-	err = c.answer(&r)
-	stop()
+	if err == nil {
+		err = c.answer(&r)
+	}
+	close(answered)
+	if err == nil {
+		stop()
+	}
 	<-watched
 	var own *Error
 	switch {

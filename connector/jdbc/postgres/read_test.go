@@ -151,7 +151,7 @@ CREATE VIEW v AS SELECT 2 AS a; CREATE MATERIALIZED VIEW m AS SELECT 3 AS a; CRE
 CREATE TABLE base(a int); CREATE TABLE heir(b int) INHERITS (base); INSERT INTO heir VALUES (5, 6); CREATE TABLE none()`)
 	names, err := f.s.ListTables(f.ctx, f.db)
 	require.NoError(t, err)
-	require.Equal(t, []string{`"My.Schema"."T ""1"""`, "base", "heir", "m", "none", "p", "p4", "v"}, names)
+	require.Equal(t, []string{`"My.Schema".T "1"`, "base", "heir", "m", "none", "p", "p4", "v"}, names)
 	views, err := f.s.ListViews(f.ctx, f.db)
 	require.NoError(t, err)
 	require.Equal(t, []string{"m", "v"}, views)
