@@ -48,7 +48,12 @@ func (t *Transaction) fastest() (string, error) {
 		}
 		return t.changeSQL(false), err
 	}
-	sql, err := t.collisions()
+	sql, err := t.collisions(changed, func(i int) string {
+		if i == 0 {
+			return "k0"
+		}
+		return fmt.Sprintf("v%d", i-1)
+	})
 	if err == nil && sql == "" {
 		sql = t.changeSQL(false)
 	}
@@ -58,8 +63,9 @@ func (t *Transaction) fastest() (string, error) {
 // collisions returns an INSERT whose every row finds its rowid taken and changes the row that has it, "" for a table
 // where that could do anything else. It goes through the two tables side by side; an UPDATE with a subquery, or FROM
 // another table, makes a third one of the rows first. A NOT NULL column that is not set gets a value that is used for
-// nothing: SQLite looks at NULLs, CHECKs and types before rowids, and at what is unique behind.
-func (t *Transaction) collisions() (string, error) {
+// nothing: SQLite looks at NULLs, CHECKs and types before rowids, and at what is unique behind. The rows come from a
+// table, whose column of the target's ith is cell(i).
+func (t *Transaction) collisions(from string, cell func(i int) string) (string, error) {
 	if t.target.Change.Rowid == "" || t.keys || len(t.info.Triggers) > 0 {
 		return "", nil
 	}
@@ -72,12 +78,12 @@ func (t *Transaction) collisions() (string, error) {
 	if err != nil || strict != 0 {
 		return "", err
 	}
-	into, values, taken := []string{Quote(t.target.Change.Rowid)}, []string{"k0"}, []string{}
+	into, values, taken := []string{Quote(t.target.Change.Rowid)}, []string{cell(0)}, []string{}
 	sets := map[string]bool{}
 	for i, c := range t.written() {
 		name := Quote(c.Name)
 		sets[c.Name] = true
-		into, values, taken = append(into, name), append(values, fmt.Sprintf("v%d", i)), append(taken, name+" = excluded."+name)
+		into, values, taken = append(into, name), append(values, cell(i+1)), append(taken, name+" = excluded."+name)
 	}
 	rows, err := t.conn.Rows(`SELECT name, "notnull", pk, dflt_value FROM pragma_table_xinfo(?1, 'main')`, t.info.Name)
 	if err != nil {
@@ -96,5 +102,25 @@ func (t *Transaction) collisions() (string, error) {
 		}
 	}
 	return "INSERT INTO main." + Quote(t.target.Table) + " (" + strings.Join(into, ", ") + ") SELECT " + strings.Join(values, ", ") +
-		" FROM " + changed + " WHERE true ON CONFLICT (" + into[0] + ") DO UPDATE SET " + strings.Join(taken, ", "), nil
+		" FROM " + from + " WHERE true ON CONFLICT (" + into[0] + ") DO UPDATE SET " + strings.Join(taken, ", "), nil
+}
+
+// atOnce returns the statement that changes rows as they come from the feed, "" where they have to be collected: in a
+// rollback-journal file, which the job still reads, and where the order of the rows could matter or one of them fail.
+// Readers of a WAL file see what was there when they began.
+func (t *Transaction) atOnce(feed string) (string, error) {
+	if !t.before.wal || len(t.written()) == 0 {
+		return "", nil
+	}
+	unique, err := t.conn.Int(`SELECT count(*) FROM pragma_index_list(?1, 'main') WHERE "unique" AND origin <> 'pk'`, t.info.Name)
+	if err != nil || unique > 0 {
+		return "", err
+	}
+	for _, c := range t.written() {
+		notNull, err := t.conn.Int(`SELECT "notnull" FROM pragma_table_xinfo(?1, 'main') WHERE name = ?2`, t.info.Name, c.Name)
+		if err != nil || notNull != 0 {
+			return "", err
+		}
+	}
+	return t.collisions(Quote(feed), func(i int) string { return fmt.Sprintf("c%d", i) })
 }

@@ -14,7 +14,8 @@ import (
 // UPDATE and DELETE. The write lock is taken before the job reads, so that the rows it reads are those that it
 // changes; what it makes of them is collected in a temporary table, which SQLite keeps in a file; when all have been
 // read, one statement changes them. Only then is anything written to the database: as long as the job reads a
-// rollback-journal file its cache could not be emptied, and memory would grow with the table.
+// rollback-journal file its cache could not be emptied, and memory would grow with the table. In a WAL file rows are
+// changed as they come where that is the same.
 
 var _ connector.Modifiable = (*Table)(nil)
 
@@ -108,8 +109,15 @@ func (t *Transaction) checkChange(info *TableInfo) error {
 	return nil
 }
 
-// prepareChange makes the temporary table and returns the statement that fills it from the feed.
+// prepareChange returns the statement that takes rows from the feed, and makes the temporary table where it is one
+// that fills that.
 func (t *Transaction) prepareChange(feed string) (string, error) {
+	sql, err := t.atOnce(feed)
+	if err != nil || sql != "" {
+		t.changes = sql != ""
+		t.conn.setLastRowid(noRowid)
+		return sql, err
+	}
 	change := t.target.Change
 	var lines, key, cells []string
 	for i, c := range t.target.Columns {
@@ -135,8 +143,8 @@ func (t *Transaction) prepareChange(feed string) (string, error) {
 
 // apply changes the rows that were collected, all of which have to be there. A cancel ends it.
 func (t *Transaction) apply(ctx context.Context) error {
-	if t.stored == 0 {
-		return nil
+	if t.stored == 0 || t.changes {
+		return t.sameRows()
 	}
 	deletes := len(t.written()) == 0
 	sql, err := t.fastest()
@@ -156,8 +164,8 @@ func (t *Transaction) apply(ctx context.Context) error {
 		return t.changeError(ctx, err)
 	}
 	n := t.conn.Changes()
-	if t.conn.LastRowid() != noRowid { // triggers may insert, but what they do does not show here
-		return fmt.Errorf("table %s: rows to change were not there any more; nothing was changed", t.target.Table)
+	if err := t.sameRows(); err != nil {
+		return err
 	}
 	if deletes && n != t.stored && (t.keys || len(t.info.Triggers) > 0) { // which may have been faster
 		left, err := t.conn.Int(strings.Replace(t.changeSQL(false), "DELETE FROM", "SELECT count(*) FROM", 1))
@@ -175,6 +183,14 @@ func (t *Transaction) apply(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// sameRows makes sure that no row was inserted instead of changed. What triggers insert does not show here.
+func (t *Transaction) sameRows() error {
+	if t.stored > 0 && t.conn.LastRowid() != noRowid {
+		return fmt.Errorf("table %s: rows to change were not there any more; nothing was changed", t.target.Table)
+	}
+	return nil
 }
 
 // unchanged is the error of rows that were to be changed and were not.

@@ -84,6 +84,7 @@ type Transaction struct {
 	keys    bool // the target has foreign keys
 	// counted: the target may lose rows; it had rowsBefore.
 	counted    bool
+	changes    bool // rows that are there are changed as they come
 	rowsBefore int64
 	writer     bool          // one is in use
 	before     evidence      // taken with the write lock
