@@ -94,11 +94,7 @@ func (s *Store) Resume(id connector.JobID) (_ *Log, records []Record, err error)
 		}
 		return nil, nil, err
 	}
-	mine, err := f.Stat()
-	if err != nil {
-		return nil, nil, err
-	}
-	if now, err := os.Lstat(path); err != nil || !os.SameFile(mine, now) {
+	if !named(f, path) {
 		return nil, nil, nil // whoever had it has removed it
 	}
 	data, err := io.ReadAll(f)

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/sluice-sql/sluice/connector"
 )
@@ -100,15 +99,13 @@ func (s *Store) prune() {
 }
 
 // pruneUnfinished removes a journal whose Begin a crash cut short, so that the job never was. One that was made
-// a moment ago may not be locked yet.
+// a moment ago may not be locked yet: its Begin makes another.
 func (s *Store) pruneUnfinished(e fs.DirEntry) {
 	var id connector.JobID
 	if id.UnmarshalText([]byte(strings.TrimSuffix(e.Name(), suffix+unfinished))) != nil {
 		return
 	}
-	if info, err := e.Info(); err == nil && time.Since(info.ModTime()) > time.Minute {
-		removeUnlocked(filepath.Join(s.dir, e.Name()))
-	}
+	removeUnlocked(filepath.Join(s.dir, e.Name()))
 }
 
 // removeUnlocked removes a file that no process has locked.
@@ -117,10 +114,17 @@ func removeUnlocked(path string) {
 	if err != nil {
 		return
 	}
-	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil {
+	if syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil && named(f, path) {
 		_ = os.Remove(path) // tried again by the next Open
 	}
 	_ = f.Close() // it was only read
+}
+
+// named reports whether a path leads to an open file still.
+func named(f *os.File, path string) bool {
+	mine, err1 := f.Stat()
+	now, err2 := os.Lstat(path)
+	return err1 == nil && err2 == nil && os.SameFile(mine, now)
 }
 
 func (s *Store) path(id connector.JobID) string { return filepath.Join(s.dir, id.String()+suffix) }
@@ -141,7 +145,7 @@ func (s *Store) Begin(id connector.JobID, r Record) (_ *Log, err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return nil, fmt.Errorf("%s: %w", path, fs.ErrExist)
 	}
-	f, err := os.OpenFile(path+unfinished, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := createLocked(path + unfinished)
 	if err != nil {
 		return nil, err
 	}
@@ -152,9 +156,6 @@ func (s *Store) Begin(id connector.JobID, r Record) (_ *Log, err error) {
 			_ = os.Remove(path + unfinished)
 		}
 	}()
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, err
-	}
 	if _, err := f.WriteAt(make([]byte, fileSize), 0); err != nil {
 		return nil, err
 	}
@@ -168,6 +169,24 @@ func (s *Store) Begin(id connector.JobID, r Record) (_ *Log, err error) {
 		return nil, err
 	}
 	return l, syncDir(s.dir)
+}
+
+// createLocked makes a file and locks it, anew when a prune took it for a dead job's before that.
+func createLocked(path string) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX) // whoever else has it is about to let go
+		switch {
+		case err != nil:
+			return nil, errors.Join(err, os.Remove(path), f.Close())
+		case named(f, path):
+			return f, nil
+		}
+		_ = f.Close() // it is gone
+	}
 }
 
 func syncDir(dir string) error {
@@ -208,13 +227,12 @@ func (l *Log) Append(r Record) error {
 	return l.f.Sync()
 }
 
-// Close ends writing. With remove the journal goes.
-func (l *Log) Close(remove bool) error {
-	err := l.f.Close()
+// Close ends writing. With remove the journal goes, while it is still locked: else another session may be first.
+func (l *Log) Close(remove bool) (err error) {
 	if remove {
-		err = errors.Join(err, os.Remove(l.path))
+		err = os.Remove(l.path)
 	}
-	return err
+	return errors.Join(err, l.f.Close())
 }
 
 // Read returns the whole records of a job's journal; none when there is no journal.

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -75,14 +74,12 @@ func TestPrune(t *testing.T) {
 	other := filepath.Join(dir, "notes.log")
 	require.NoError(t, os.WriteFile(other, []byte("mine"), 0o600))
 	// What a crash left of a Begin goes, too; what is being begun, and what is none of ours, stays.
-	unfinishedFile := func(name string, age time.Duration) string {
+	unfinishedFile := func(name string) string {
 		path := filepath.Join(dir, name+".log.new")
 		require.NoError(t, os.WriteFile(path, nil, 0o600))
-		require.NoError(t, os.Chtimes(path, time.Time{}, time.Now().Add(-age)))
 		return path
 	}
-	dead, fresh, foreign := unfinishedFile(connector.NewJobID().String(), time.Hour), unfinishedFile(connector.NewJobID().String(), 0), unfinishedFile("notes", time.Hour)
-	locked := unfinishedFile(connector.NewJobID().String(), time.Hour)
+	dead, foreign, locked := unfinishedFile(connector.NewJobID().String()), unfinishedFile("notes"), unfinishedFile(connector.NewJobID().String())
 	lock, err := os.Open(locked)
 	require.NoError(t, err)
 	defer lock.Close()
@@ -90,7 +87,6 @@ func TestPrune(t *testing.T) {
 	s, err = Open(filepath.Dir(dir))
 	require.NoError(t, err)
 	require.NoFileExists(t, dead)
-	require.FileExists(t, fresh)
 	require.FileExists(t, foreign)
 	require.FileExists(t, locked)
 	for state, id := range ids {
@@ -102,6 +98,32 @@ func TestPrune(t *testing.T) {
 		}
 	}
 	require.FileExists(t, other)
+}
+
+// Journals that are begun while others prune are there, whatever was removed before its lock was taken.
+func TestBeginWhilePruned(t *testing.T) {
+	s, _ := open(t)
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				s.prune()
+			}
+		}
+	}()
+	for range 300 {
+		id := connector.NewJobID()
+		l, err := s.Begin(id, Record{Name: "x"})
+		require.NoError(t, err)
+		require.FileExists(t, s.path(id))
+		require.NoError(t, l.Close(true))
+	}
+	close(stop)
+	<-done
 }
 
 // A torn tail, cut or overwritten anywhere, is the end of the journal; what stands before it is read.
