@@ -28,6 +28,7 @@ import (
 	"github.com/sluice-sql/sluice/connector/jdbc"
 	"github.com/sluice-sql/sluice/connector/jdbc/sqlite"
 	"github.com/sluice-sql/sluice/connector/print"
+	"github.com/sluice-sql/sluice/internal/failpoint"
 	"github.com/sluice-sql/sluice/repl"
 	"github.com/sluice-sql/sluice/session"
 	"github.com/sluice-sql/sluice/sqlparse"
@@ -52,7 +53,11 @@ func connectors(files *connector.Files) []connector.Factory {
 	}
 }
 
-func main() { os.Exit(start(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	code := start(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	failpoint.Left()
+	os.Exit(code)
+}
 
 // start runs the program and returns its exit code.
 func start(args []string, stdin, stdout, stderr *os.File) int {

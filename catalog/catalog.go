@@ -176,7 +176,8 @@ type Sweeper interface {
 // Resolver is a catalog whose store can be asked what became of a commit.
 type Resolver interface {
 	// Outcome asks the store by what an Evident transaction of this catalog has noted. It waits while the
-	// transaction is still open there, within ctx. Unknown with an error says why it cannot be told.
+	// transaction is still open there, within ctx. Unknown with an error says why it cannot be told;
+	// when it is connector.ErrUntold there is no use in asking again.
 	Outcome(ctx context.Context, evidence string) (connector.Outcome, error)
 }
 

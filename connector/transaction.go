@@ -2,6 +2,7 @@ package connector
 
 import (
 	"context"
+	"errors"
 
 	"github.com/sluice-sql/sluice/column"
 )
@@ -53,7 +54,10 @@ type Writer interface {
 // Evident is a Transaction of a store at a distance, whose Commit may go without an answer. What it notes before
 // is evidence by which the outcome can be asked for later, by another process if need be, see catalog.Resolver.
 type Evident interface {
-	// NoteEvidence is called before Begin. Commit calls note once, with a text without secrets, before the store
-	// can have committed; when that fails the outcome is NotDone.
+	// NoteEvidence is called before Begin. Commit calls note, with a text without secrets, before the store
+	// can have committed; when that fails the outcome is NotDone. What is noted later takes the place of it.
 	NoteEvidence(note func(evidence string) error)
 }
+
+// ErrUntold says that nobody can tell any more what became of a commit: what its evidence is of is gone.
+var ErrUntold = errors.New("it will not be known any more")

@@ -83,6 +83,11 @@ func (r *Runtime) settle(ctx context.Context, id connector.JobID, resolver catal
 		return nil
 	}
 	out, err := ask(ctx, resolver, d.Evidence)
+	if errors.Is(err, connector.ErrUntold) {
+		r.warn(fmt.Sprintf("%s: whether its commit to table %s happened will not be known, look at the table: %s", r.called(id, d.Name), d.Target.Table, err))
+		settled = true
+		return nil
+	}
 	if out == connector.Unknown {
 		return err
 	}

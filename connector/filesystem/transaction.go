@@ -239,7 +239,7 @@ func (t *transaction) seal() error {
 		return err
 	}
 	if failpoint.Mutant("publish-before-seal") {
-		_, _ = t.staging.publish()
+		return nil
 	}
 	if err := t.flush(); err != nil {
 		return err
@@ -276,6 +276,9 @@ func (t *transaction) Commit(context.Context) (connector.Outcome, error) {
 		return connector.NotDone, t.err
 	}
 	out, err := t.staging.publish()
+	if failpoint.Mutant("publish-before-seal") {
+		err = errors.Join(failpoint.Hit("seal.before"), t.flush())
+	}
 	if out == connector.Done {
 		if err = failpoint.Hit("publish.done"); err != nil {
 			out = connector.Unknown

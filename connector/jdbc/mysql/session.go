@@ -38,6 +38,8 @@ type session struct {
 	ended   bool
 	outcome connector.Outcome // valid when ended
 	stored  int64
+	// evidence is what was noted last.
+	evidence *evidence
 }
 
 // Key names the server and the user.
@@ -55,7 +57,11 @@ func (t *session) enter(ctx context.Context, job connector.JobID, found bool) (e
 	if t.c, err = t.s.open(ctx, t.database, found); err != nil {
 		return err
 	}
-	got, err := t.c.lock(ctx, lockName(job), 0)
+	name := lockName(job)
+	if failpoint.Mutant("lock-not-held") {
+		name += " of nobody"
+	}
+	got, err := t.c.lock(ctx, name, 0)
 	if err == nil && !got {
 		err = fmt.Errorf("job %s is already at work on the server", job)
 	}
@@ -146,6 +152,26 @@ func (t *session) finish(out connector.Outcome, err error) (connector.Outcome, e
 	return out, t.fail(err)
 }
 
+// errBrokenOff ends a commit that a fault of ours broke off.
+var errBrokenOff = errors.New("the commit was broken off")
+
+// unbroken runs a commit. When that panics, nobody knows how far it came, and its session is of no more use.
+func (t *session) unbroken(commit func() (connector.Outcome, error)) (connector.Outcome, error) {
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		if !t.ended {
+			_, _ = t.finish(connector.Unknown, errBrokenOff)
+		}
+		t.hangUp()
+	}()
+	out, err := commit()
+	returned = true
+	return out, err
+}
+
 // settled returns what a repeated Commit, or one that may not be, has for an answer.
 func (t *session) settled() (out connector.Outcome, err error, ok bool) {
 	switch {
@@ -170,6 +196,8 @@ type evidence struct {
 	Staged bool `json:"staged,omitempty"`
 	// ID is the number by which InnoDB knows the staged table, where we may know it: no RENAME changes it.
 	ID string `json:"id,omitempty"`
+	// Known is the outcome, noted before that by which it could be asked for goes.
+	Known *connector.Outcome `json:"known,omitempty"`
 }
 
 // noted has the evidence written down.
@@ -181,7 +209,18 @@ func (t *session) noted(e evidence) error {
 	if err != nil {
 		return err
 	}
+	t.evidence = &e
 	return t.note(string(text))
+}
+
+// known has the outcome written down when evidence was: the clean-up that follows removes what the evidence is of.
+func (t *session) known(out connector.Outcome) error {
+	if t.evidence == nil {
+		return nil
+	}
+	e := *t.evidence
+	e.Known = &out
+	return t.noted(e)
 }
 
 // Outcome asks the server by what was noted.
@@ -189,6 +228,9 @@ func (s *Server) Outcome(ctx context.Context, database, text string) (connector.
 	var e evidence
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
 		return connector.Unknown, fmt.Errorf("the evidence noted cannot be read: %w", err)
+	}
+	if e.Known != nil {
+		return *e.Known, nil
 	}
 	if e.Database == "" {
 		e.Database = database
@@ -274,6 +316,9 @@ type ChangedError struct{ msg string }
 
 // Error is the message.
 func (e *ChangedError) Error() string { return e.msg }
+
+// Is reports that it is a [connector.ErrUntold].
+func (e *ChangedError) Is(target error) bool { return target == connector.ErrUntold }
 
 // lookMarked: the row of the mark came with those of the transaction, or not at all.
 func (c *conn) lookMarked(ctx context.Context, e evidence) (connector.Outcome, error) {

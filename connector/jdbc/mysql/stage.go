@@ -266,7 +266,10 @@ func (t *staged) Commit(ctx context.Context) (connector.Outcome, error) {
 	if out, err, ok := t.settled(); ok {
 		return out, err
 	}
-	ctx = context.WithoutCancel(ctx)
+	return t.unbroken(func() (connector.Outcome, error) { return t.commit(context.WithoutCancel(ctx)) })
+}
+
+func (t *staged) commit(ctx context.Context) (connector.Outcome, error) {
 	out, err := t.publish(ctx)
 	if out != connector.Done {
 		return t.outcomeOf(out, err)
@@ -298,6 +301,15 @@ func (t *staged) publish(ctx context.Context) (connector.Outcome, error) {
 	rename := fresh + " TO " + final
 	if t.old != nil {
 		rename = final + " TO " + aside + ", " + rename
+	}
+	if failpoint.Mutant("drop-then-rename") && t.old != nil {
+		if _, err := t.c.exec(ctx, "RENAME TABLE "+final+" TO "+aside); err != nil {
+			return connector.NotDone, err
+		}
+		rename = fresh + " TO " + final
+		if err := failpoint.Hit("publish.between"); err != nil {
+			return connector.NotDone, err
+		}
 	}
 	_, err := t.c.exec(ctx, "RENAME TABLE "+rename)
 	if err == nil {
@@ -383,7 +395,7 @@ func (t *staged) clear(ctx context.Context) {
 	ctx, stop := context.WithTimeout(ctx, abortTime)
 	defer stop()
 	defer t.leave()
-	if t.dropOwn(ctx, displacedName, t.old != nil) != nil || t.c == nil {
+	if t.known(connector.Done) != nil || t.dropOwn(ctx, displacedName, t.old != nil) != nil || t.c == nil {
 		return
 	}
 	if cleared, err := t.c.clearPast(ctx, t.database, t.mark.Past); err != nil || !cleared {
@@ -461,6 +473,9 @@ func (t *staged) Abort(ctx context.Context) error {
 		if _, err := t.c.exec(ctx, "ROLLBACK"); err != nil {
 			t.hangUp()
 		}
+	}
+	if err := t.known(connector.NotDone); err != nil {
+		return err
 	}
 	return t.dropOwn(ctx, stagedName, made)
 }

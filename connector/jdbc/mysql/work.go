@@ -65,8 +65,10 @@ func (w *work) begin(ctx context.Context, job connector.JobID) error {
 		}
 	}
 	// Without autocommit a statement after one that ended the transaction cannot commit by itself.
-	if _, err := w.c.exec(ctx, "SET SESSION autocommit=0"); err != nil {
-		return err
+	if !failpoint.Mutant("autocommit-leak") {
+		if _, err := w.c.exec(ctx, "SET SESSION autocommit=0"); err != nil {
+			return err
+		}
 	}
 	if w.overwrite {
 		if _, err := w.c.exec(ctx, "DELETE FROM "+into); err != nil {
@@ -173,7 +175,10 @@ func (w *work) Commit(ctx context.Context) (connector.Outcome, error) {
 	if out, err, ok := w.settled(); ok {
 		return out, err
 	}
-	ctx = context.WithoutCancel(ctx)
+	return w.unbroken(func() (connector.Outcome, error) { return w.commit(context.WithoutCancel(ctx)) })
+}
+
+func (w *work) commit(ctx context.Context) (connector.Outcome, error) {
 	e := evidence{Job: w.job, Database: w.database, Table: w.name}
 	if w.marked {
 		if err := w.noted(e); err != nil {
@@ -245,8 +250,10 @@ func (t *session) hangUp() {
 func (w *work) clear(ctx context.Context) {
 	ctx, stop := context.WithTimeout(ctx, abortTime)
 	defer stop()
-	_ = w.dropOwn(ctx, markName, w.marked)
-	w.leave()
+	defer w.leave()
+	if w.known(connector.Done) == nil {
+		_ = w.dropOwn(ctx, markName, w.marked)
+	}
 }
 
 // dropOwn drops a table of the job's own, by the job's session or by another one that has got its lock.
@@ -300,6 +307,9 @@ func (w *work) Abort(ctx context.Context) error {
 		if _, err := w.c.exec(ctx, "ROLLBACK"); err != nil {
 			w.hangUp() // the server rolls back
 		}
+	}
+	if err := w.known(connector.NotDone); err != nil {
+		return err
 	}
 	marked := w.marked
 	w.marked = false

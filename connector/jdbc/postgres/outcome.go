@@ -87,6 +87,9 @@ func (s *Server) commit(ctx context.Context, c *conn, note func(string) error) (
 		return connector.NotDone, context.Cause(ctx)
 	}
 	tag, err := c.sendCommit(ctx, e)
+	if failpoint.Mutant("commit-reply-ignored") {
+		return connector.Done, nil
+	}
 	switch {
 	case err == nil && tag == "COMMIT":
 		return connector.Done, nil
@@ -206,7 +209,7 @@ func (s *Server) resolve(ctx context.Context, database string, e evidence, own b
 		case status == "aborted":
 			return connector.NotDone, nil
 		case status == "":
-			return connector.Unknown, fmt.Errorf("%s: the server does not know any more what became of transaction %s; look whether the rows are there", s.place(database), e.xid)
+			return connector.Unknown, &forgottenError{fmt.Sprintf("%s: the server does not know any more what became of transaction %s", s.place(database), e.xid)}
 		default:
 			why = fmt.Errorf("%s: transaction %s is still open there", s.place(database), e.xid)
 			if own {
@@ -230,6 +233,15 @@ type otherServerError struct{ msg string }
 
 // Error says how that is known.
 func (e *otherServerError) Error() string { return e.msg }
+
+// forgottenError says that a transaction is too long ago.
+type forgottenError struct{ msg string }
+
+// Error says which.
+func (e *forgottenError) Error() string { return e.msg }
+
+// Is reports that it is a [connector.ErrUntold].
+func (e *forgottenError) Is(target error) bool { return target == connector.ErrUntold }
 
 // status is what the server says of a transaction: committed, aborted, in progress, or "" when it is too long ago.
 func (c *conn) status(ctx context.Context, e evidence) (string, error) {

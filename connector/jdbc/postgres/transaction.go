@@ -199,7 +199,15 @@ func (t *Transaction) Commit(ctx context.Context) (connector.Outcome, error) {
 	case t.refused != nil:
 		return connector.NotDone, t.poison(t.refused)
 	}
+	returned := false
+	defer func() {
+		if !returned { // a panic: nobody knows how far it came
+			t.ended, t.outcome = true, connector.Unknown
+			_ = t.poison(errors.New("the commit was broken off"))
+		}
+	}()
 	out, err := t.server.commit(ctx, t.c, t.note)
+	returned = true
 	t.c.close()
 	t.c = nil
 	switch out {

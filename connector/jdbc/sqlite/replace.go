@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sluice-sql/sluice/internal/failpoint"
 )
 
 // Replace says what becomes of a table that has the name of the one to make.
@@ -110,6 +112,11 @@ func (t *Transaction) makeRoom(c *Conn) error {
 	found, err := CheckReplace(c, t.target.Table, t.target.Replace)
 	if err == nil && found {
 		err = c.Exec("DROP TABLE main." + Quote(t.target.Table))
+	}
+	if err == nil && failpoint.Mutant("drop-then-rename") {
+		if err = c.Exec("COMMIT"); err == nil {
+			err = c.Exec("BEGIN IMMEDIATE")
+		}
 	}
 	return err
 }

@@ -38,6 +38,9 @@ func newScratch(target string, job connector.JobID) (*scratchFile, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make a scratch file beside %s: %w", target, err)
 	}
+	if failpoint.Mutant("pid-only-liveness") {
+		failpoint.SignPID(lock)
+	}
 	return &scratchFile{path: path, lock: lock}, nil
 }
 
@@ -291,6 +294,9 @@ func Sweep(ctx context.Context, target string, keep func(connector.JobID) bool) 
 			continue
 		}
 		lock, err := lockSide(path + lockSuffix)
+		if failpoint.Mutant("pid-only-liveness") && err == nil {
+			err = failpoint.CheckPID(path + lockSuffix)
+		}
 		if err != nil { // held: the job lives
 			kept = append(kept, path)
 			continue

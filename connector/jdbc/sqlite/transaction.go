@@ -326,6 +326,12 @@ func (t *Transaction) lockFile(ctx context.Context) (c *Conn, made bool, err err
 // prepareTarget makes the table in the open transaction of c, or checks the one to write into, and empties it where
 // that is asked for.
 func (t *Transaction) prepareTarget(ctx context.Context, c *Conn) error {
+	if failpoint.Mutant("autocommit-leak") {
+		defer func() { _, _ = c.Exec("COMMIT"), c.Exec("BEGIN IMMEDIATE") }()
+	}
+	if failpoint.Mutant("header-sniff") {
+		failpoint.Sniff(t.target.Store.Path)
+	}
 	if t.target.Create == nil {
 		if err := t.checkInsert(c); err != nil || !t.target.Overwrite {
 			return err
@@ -578,6 +584,18 @@ func (t *Transaction) Commit(ctx context.Context) (connector.Outcome, error) {
 	case !t.sealed || t.ended:
 		return connector.NotDone, errors.New("the transaction is not sealed")
 	}
+	returned := false
+	defer func() {
+		if !returned { // a panic: nobody knows how far it came
+			t.doubt(errors.New("the commit was broken off"))
+		}
+	}()
+	out, err := t.publishRows(ctx)
+	returned = true
+	return out, err
+}
+
+func (t *Transaction) publishRows(ctx context.Context) (connector.Outcome, error) {
 	if t.road == scratch {
 		return t.publish(ctx)
 	}
@@ -606,9 +624,17 @@ func (t *Transaction) commit(ctx context.Context) (connector.Outcome, error) {
 		}
 		return out, t.poison(err)
 	}
-	t.ended, t.outcome = true, out
+	t.doubt(err)
+	return out, err
+}
+
+// doubt ends a transaction of which it is not known whether it was committed. Nothing is written any more, so that
+// what is beside the file is of no use.
+func (t *Transaction) doubt(err error) {
+	t.ended, t.outcome = true, connector.Unknown
+	t.before.close()
 	t.poison(err)
-	if t.release != nil { // nothing is written any more
+	if t.release != nil {
 		t.release()
 		t.release = nil
 	}
@@ -616,7 +642,6 @@ func (t *Transaction) commit(ctx context.Context) (connector.Outcome, error) {
 		_ = t.scratch.remove() // what cannot be removed is swept later
 		t.scratch = nil
 	}
-	return out, err
 }
 
 // Abort rolls back and removes what the transaction made.
