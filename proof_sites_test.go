@@ -398,14 +398,33 @@ func (memorySite) leftovers(*testing.T) []string { return nil }
 type serverSite struct {
 	server   *testserver.Server
 	database string
+	// user is an account of this site alone, by which its sessions are told from those of others.
+	user string
 	// addr is where the binary connects to; "" is the server itself.
 	addr string
+}
+
+// newServerSite makes a database and its account.
+func newServerSite(t *testing.T, server *testserver.Server) *serverSite {
+	s := &serverSite{server: server, database: server.Database(t)}
+	s.user = "u" + s.database
+	password := strings.ReplaceAll(testserver.Password, "'", "''")
+	if s.postgres() {
+		server.Query(t, "postgres", fmt.Sprintf("CREATE ROLE %[1]s LOGIN PASSWORD '%[2]s'; ALTER DATABASE %[3]s OWNER TO %[1]s; ALTER ROLE %[1]s SUPERUSER;", s.user, password, s.database))
+		t.Cleanup(func() {
+			server.Query(t, "postgres", fmt.Sprintf("DROP DATABASE IF EXISTS %s WITH (FORCE); DROP ROLE %s;", s.database, s.user))
+		})
+	} else {
+		server.Query(t, "", fmt.Sprintf("CREATE USER '%s'@'%%' IDENTIFIED BY '%s'; GRANT ALL ON *.* TO '%[1]s'@'%%';", s.user, password))
+		t.Cleanup(func() { server.Query(t, "", fmt.Sprintf("DROP USER '%s'@'%%';", s.user)) })
+	}
+	return s
 }
 
 func (s *serverSite) postgres() bool { return s.server.Kind == "postgresql" }
 
 func (s *serverSite) reset(t *testing.T, st string) {
-	script := "DROP TABLE IF EXISTS t; CREATE TABLE IF NOT EXISTS keep (a INT);\n"
+	script := s.role() + "DROP TABLE IF EXISTS t; CREATE TABLE IF NOT EXISTS keep (a INT);\n"
 	if !startsAbsent(st) {
 		d := strings.ReplaceAll(ddl(st), "DOUBLE", "DOUBLE PRECISION")
 		if s.postgres() {
@@ -417,13 +436,21 @@ func (s *serverSite) reset(t *testing.T, st string) {
 	s.server.Query(t, s.database, script)
 }
 
+// role makes what the checker makes the account's own: a table of another owner is not replaced.
+func (s *serverSite) role() string {
+	if s.postgres() {
+		return "SET ROLE " + s.user + ";\n"
+	}
+	return ""
+}
+
 func (s *serverSite) catalog() string {
 	addr := s.addr
 	if addr == "" {
 		addr = s.server.Addr()
 	}
 	return fmt.Sprintf("CREATE CATALOG d WITH ('type' = 'jdbc', 'base-url' = 'jdbc:%s://%s', 'default-database' = '%s', 'username' = '%s', 'password' = '%s');\n",
-		s.server.Kind, addr, s.database, testserver.User, strings.ReplaceAll(testserver.Password, "'", "''"))
+		s.server.Kind, addr, s.database, s.user, strings.ReplaceAll(testserver.Password, "'", "''"))
 }
 
 func (s *serverSite) table() string              { return "d." + s.database + ".t" }
@@ -454,7 +481,7 @@ func (s *serverSite) rival(t *testing.T, st string) bool {
 		script = "DROP TABLE t; " + script
 	}
 	if s.postgres() {
-		script = "SET lock_timeout = '300ms'; BEGIN; " + script + " COMMIT;"
+		script = s.role() + "SET lock_timeout = '300ms'; BEGIN; " + script + " COMMIT;"
 	} else {
 		script = "SET lock_wait_timeout = 1; " + script
 	}
@@ -470,12 +497,12 @@ SELECT 'schema ' || nspname FROM pg_namespace WHERE nspname ~ 'sluice';
 SELECT 'comment ' || description FROM pg_description WHERE description ~ 'sluice';
 SELECT 'lock ' || locktype || ' ' || mode FROM pg_locks WHERE locktype = 'advisory' AND database = (SELECT oid FROM pg_database WHERE datname = current_database());
 SELECT 'prepared ' || gid FROM pg_prepared_xacts WHERE database = current_database();
-SELECT 'session ' || state || ' ' || replace(query, chr(10), ' ') FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND application_name <> 'testserver';`
+SELECT 'session ' || state || ' ' || replace(query, chr(10), ' ') FROM pg_stat_activity WHERE usename = '` + s.user + "';"
 	if !s.postgres() {
-		script = fmt.Sprintf(`SELECT concat('table ', table_schema, '.', table_name) FROM information_schema.tables WHERE table_schema = '%[1]s' AND table_name NOT IN ('t', 'keep') OR table_name LIKE '%%sluice%%' OR table_schema LIKE '%%sluice%%';
+		script = fmt.Sprintf(`SELECT concat('table ', table_schema, '.', table_name) FROM information_schema.tables WHERE table_schema = '%[1]s' AND table_name NOT IN ('t', 'keep') OR table_schema LIKE '%%sluice%%';
 SELECT concat('schema ', schema_name) FROM information_schema.schemata WHERE schema_name LIKE '%%sluice%%';
 SELECT concat('comment ', table_comment) FROM information_schema.tables WHERE table_schema = '%[1]s' AND table_comment LIKE '%%sluice%%';
-SELECT concat('session ', command, ' ', coalesce(info, '')) FROM information_schema.processlist WHERE user = '%[2]s';`, s.database, testserver.User)
+SELECT concat('session ', command, ' ', coalesce(info, '')) FROM information_schema.processlist WHERE user = '%[2]s';`, s.database, s.user)
 	}
 	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		left := strings.FieldsFunc(s.server.Query(t, s.database, script), func(r rune) bool { return r == '\n' })
