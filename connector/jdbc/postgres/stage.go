@@ -119,7 +119,11 @@ func (w *stage) begin(ctx context.Context, t *Transaction, job connector.JobID) 
 	w.name = stagingName(job)
 	made := relation{w.rel.schema, w.name}
 	def := w.target.Definition
-	if _, err := t.c.exec(ctx, createSQL(made.sql(), def.Schema)+commentSQL(made.sql(), def)); err != nil {
+	first := def.Schema
+	if t.server.onConflict() == "" {
+		first = keyless(first) // the index of the key is made when the rows are there, see addKey
+	}
+	if _, err := t.c.exec(ctx, createSQL(made.sql(), first)+commentSQL(made.sql(), def)); err != nil {
 		return err
 	}
 	columns := make([]writePlan, len(def.Schema.Columns))
@@ -149,13 +153,16 @@ func (w *stage) seal(ctx context.Context, t *Transaction) (int64, error) {
 	if w.load.sent != w.load.stored {
 		return 0, lostRows(w.load.sent-w.load.stored, w.load.sent, "stored", nil)
 	}
+	var err error
 	if w.merge != nil {
-		var err error
-		if rows, err = w.merge.run(ctx, t.c); err != nil {
-			return 0, err
-		}
+		rows, err = w.merge.run(ctx, t.c)
+	} else {
+		err = addKey(ctx, t.c, w.load, w.target.Definition.Schema.PrimaryKey)
 	}
-	err := w.publish(ctx, t)
+	if err != nil {
+		return 0, err
+	}
+	err = w.publish(ctx, t)
 	var exists *server.ExistsError
 	if errors.As(err, &exists) || errors.Is(err, server.ErrChanged) {
 		t.refused, err = err, nil

@@ -96,7 +96,7 @@ func TestCreateFails(t *testing.T) {
 
 	// Of a duplicate key the row and the key are told.
 	key := schema(t, "a* INT NOT NULL")
-	f.fails(f.stage("u", server.Create, key), "table u, row 7: duplicate key: Key (a)=(2) already exists", numbers(0, 6), numbers(2, 1))
+	f.fails(f.stage("u", server.Create, key), "table u, row 7: duplicate key: Key (a)=(2) is duplicated", numbers(0, 6), numbers(2, 1))
 	f.fails(f.stage("u", server.Create, key), "table u, row 1: NULL in a NOT NULL column: null value in column \"a\"", rows(t, []types.Type{types.Of(types.Int)}, []string{null}))
 	require.Equal(t, "\\N\n", f.sql("SELECT to_regclass('u')"))
 }
