@@ -17,6 +17,8 @@ func (c *conn) wouldLose(ctx context.Context, t *table, def server.Definition) (
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if t.kind != "BASE TABLE" {
 		add("its kind (%s)", strings.ToLower(t.kind))
+	} else if !strings.EqualFold(t.engine, "InnoDB") {
+		add("its engine (%s)", t.engine)
 	}
 	for _, k := range t.keys {
 		if k.name != "PRIMARY" {

@@ -23,6 +23,7 @@ type fixture struct {
 	s   *Server
 	db  string
 	ctx context.Context
+	c   *conn // of quick
 }
 
 func setUp(t testing.TB) *fixture {
@@ -35,6 +36,9 @@ func setUp(t testing.TB) *fixture {
 				id, _, _ := strings.Cut(session, "\t")
 				_, _ = ts.TryQuery("", "KILL "+id)
 			}
+		}
+		if f.c != nil {
+			_ = f.c.close()
 		}
 		ts.NoSessions(t)
 	})
@@ -55,9 +59,34 @@ func (f *fixture) sql(script string) string {
 	return f.ts.Query(f.t, f.db, script)
 }
 
+// quick runs statements by a session that stays: the last one's rows are as of sql.
+func (f *fixture) quick(statements ...string) (text string) {
+	f.t.Helper()
+	if f.c == nil {
+		var err error
+		f.c, err = f.s.connect(f.ctx, f.db)
+		require.NoError(f.t, err)
+	}
+	for _, s := range statements {
+		rows, err := f.c.query(f.ctx, s)
+		require.NoError(f.t, err, s)
+		text = ""
+		for _, r := range rows {
+			for i, c := range r {
+				if i > 0 {
+					text += "\t"
+				}
+				text += c.text
+			}
+			text += "\n"
+		}
+	}
+	return text
+}
+
 // ours lists what of ours is in the database: tables by name, and tables whose comment has a mark.
 func (f *fixture) ours() string {
-	return f.sql("SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND (TABLE_NAME LIKE '%sluice%' OR TABLE_COMMENT LIKE '%sluice%')")
+	return f.quick("SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND (TABLE_NAME LIKE '%sluice%' OR TABLE_COMMENT LIKE '%sluice%')")
 }
 
 // schema is a schema of "name TYPE" texts.

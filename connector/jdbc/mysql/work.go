@@ -106,7 +106,7 @@ func (w *work) makeMark(ctx context.Context) error {
 	if n := numberOf(err); n == errTableDenied || n == errDenied {
 		return nil
 	}
-	w.marked = err == nil
+	w.marked = err == nil || lost(err) // then it may be there, and is dropped
 	return err
 }
 
