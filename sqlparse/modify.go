@@ -1,5 +1,7 @@
 package sqlparse
 
+import "strings"
+
 // Update is UPDATE table [[AS] alias] SET column = expr, … [WHERE condition].
 type Update struct {
 	Pos
@@ -111,6 +113,9 @@ func (p *parser) changedRows() Expr {
 func (p *parser) truncateTable(start int) Statement {
 	p.expect("TRUNCATE", "TABLE")
 	name := p.tableName()
+	if p.err == nil && len(name.Parts) == 1 && strings.EqualFold(name.Parts[0].Name, "IF") && p.isWord("EXISTS") {
+		p.failAt(name.Span(), "TRUNCATE TABLE has no IF EXISTS", "")
+	}
 	if p.isWord("WHERE") && p.err == nil {
 		p.failAt(p.tok.span(), "found "+p.found(p.tok)+", but TRUNCATE TABLE removes all rows", "DELETE FROM table WHERE … removes some")
 	}

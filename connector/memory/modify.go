@@ -37,6 +37,9 @@ func (t *table) Truncate(context.Context) error {
 	if s.gone != "" {
 		return fmt.Errorf("table %s %s", s.id, s.gone)
 	}
+	if err := s.settled(); err != nil {
+		return err
+	}
 	release(s.budget, s.current.bytes)
 	s.current = &version{}
 	return nil
@@ -88,6 +91,9 @@ func (m *modification) Begin(_ context.Context, job connector.JobID) error {
 	defer s.mu.Unlock()
 	if s.gone != "" {
 		return fmt.Errorf("table %s %s", s.id, s.gone)
+	}
+	if err := s.settled(); err != nil {
+		return err
 	}
 	s.writers[m] = job
 	m.store, m.seen, m.state = s, s.current, begun
@@ -277,6 +283,13 @@ func (c *changeover) order(rows int64) error {
 // version returns what the old version becomes.
 func (c *changeover) version(ctx context.Context, old *version) (*version, error) {
 	next := &version{}
+	add := func(batches ...*column.Batch) {
+		for _, b := range batches {
+			next.batches, next.rows = append(next.batches, b), next.rows+int64(b.N)
+		}
+	}
+	rest := c.rows()
+	defer func() { c.m.fresh += rest.reserved }()
 	todo := c.sorted
 	first := int64(1) // place of the batch's first row
 	for _, b := range old.batches {
@@ -286,34 +299,43 @@ func (c *changeover) version(ctx context.Context, old *version) (*version, error
 		n := sort.Search(len(todo), func(i int) bool { return c.places[todo[i]] >= first+int64(b.N) })
 		mine := todo[:n]
 		todo = todo[n:]
-		var changed []*column.Batch
-		var err error
 		switch {
-		case n == 0:
-			changed = []*column.Batch{b}
-		case c.set == nil:
-			changed, err = c.without(b, first, mine)
+		case n > 0 && c.set == nil:
+			if err := c.without(rest, b, first, mine); err != nil {
+				return nil, err
+			}
+		case n > 0:
+			changed, err := c.with(b, first, mine)
+			if err != nil {
+				return nil, err
+			}
+			add(changed...)
 		default:
-			changed, err = c.with(b, first, mine)
+			add(rest.take()...)
+			add(b)
 		}
-		if err != nil {
-			return nil, err
-		}
-		for _, x := range changed {
-			next.rows += int64(x.N)
-		}
-		next.batches = append(next.batches, changed...)
 		first += int64(b.N)
 	}
-	next.bytes = old.bytes + c.m.fresh - c.m.left
+	add(rest.take()...)
+	next.bytes = old.bytes + c.m.fresh + rest.reserved - c.m.left
 	return next, nil
 }
 
-// without is a batch less the rows that are deleted.
-func (c *changeover) without(b *column.Batch, first int64, gone []int) ([]*column.Batch, error) {
+// rows collects rows of the table.
+func (c *changeover) rows() *rows {
+	r := &rows{table: c.store.id, schema: c.store.schema, budget: c.store.budget}
+	for i := range r.schema.Columns {
+		r.cols = append(r.cols, i)
+	}
+	return r
+}
+
+// without hands on what is left of a batch when rows are deleted. What is left of one follows in the same new
+// batch that of the one before: however many rows go, the batches do not become many and small.
+func (c *changeover) without(rest *rows, b *column.Batch, first int64, gone []int) error {
 	c.m.left += b.Size()
 	if len(gone) == b.N {
-		return nil, nil
+		return nil
 	}
 	kept := make([]uint16, 0, b.N)
 	for i := range b.N {
@@ -323,8 +345,7 @@ func (c *changeover) without(b *column.Batch, first int64, gone []int) ([]*colum
 		}
 		kept = append(kept, uint16(i))
 	}
-	rest := tight((&column.Batch{Cols: b.Cols, N: b.N, Sel: kept, Shared: true}).Copy())
-	return []*column.Batch{rest}, c.reserve(rest.Size())
+	return rest.add((&column.Batch{Cols: b.Cols, N: b.N, Sel: kept, Shared: true}).Copy())
 }
 
 // with is a batch with new values: the columns set are made anew, the others shared. Values too large for one
@@ -360,10 +381,7 @@ func (c *changeover) with(b *column.Batch, first int64, rows []int) ([]*column.B
 
 // apart is with for values that need batches of their own: all columns are copied, row by row.
 func (c *changeover) apart(b *column.Batch, first int64, changed []int) ([]*column.Batch, error) {
-	r := rows{table: c.store.id, schema: c.store.schema, budget: c.store.budget}
-	for i := range r.schema.Columns {
-		r.cols = append(r.cols, i)
-	}
+	r := c.rows()
 	for i := range b.N {
 		one := b.Slice(i, i+1)
 		if len(changed) > 0 && c.places[changed[0]] == first+int64(i) {
@@ -381,10 +399,10 @@ func (c *changeover) apart(b *column.Batch, first int64, changed []int) ([]*colu
 			return nil, err
 		}
 	}
-	r.close()
+	batches := r.take()
 	c.m.fresh += r.reserved
 	c.m.left += b.Size()
-	return r.done, nil
+	return batches, nil
 }
 
 // value finds the new values of the k-th row written.

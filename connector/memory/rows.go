@@ -111,6 +111,14 @@ func (r *rows) close() {
 	r.reserved -= give
 }
 
+// take ends the open batch and hands over what is done.
+func (r *rows) take() []*column.Batch {
+	r.close()
+	done := r.done
+	r.done = nil
+	return done
+}
+
 // tight gives back what growing left over: room behind the values, and bitmaps without a NULL.
 func tight(b *column.Batch) *column.Batch {
 	b.Kind = nil

@@ -67,6 +67,17 @@ func (s *Store) held() error {
 	return nil
 }
 
+// settled returns a *HeldError when a streaming job writes the table, and thus changes it at any time: what
+// changes all of it, or what a job read of it, would come between two of its checkpoints. s.mu is held.
+func (s *Store) settled() error {
+	for w, job := range s.writers {
+		if _, streaming := w.(*table); streaming {
+			return &HeldError{s.id, job}
+		}
+	}
+	return nil
+}
+
 // Drop ends the table: no reader and no writer can be added, and the memory is given back once the
 // readers of now have closed. A table that a job writes is not dropped: that is a *HeldError.
 func (s *Store) Drop() error {

@@ -114,6 +114,11 @@ func (t *Transaction) Begin(_ context.Context, job connector.JobID) error {
 		if s.gone != "" {
 			return fmt.Errorf("table %s %s", t.id, s.gone)
 		}
+		if t.overwrite {
+			if err := s.settled(); err != nil {
+				return err
+			}
+		}
 		s.writers[t] = job
 		t.store, t.seen = s, s.current
 	}

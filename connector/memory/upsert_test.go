@@ -102,7 +102,18 @@ func TestStreamingJobHoldsTheTable(t *testing.T) {
 	require.NoError(t, tx.Begin(ctx, job))
 	require.NoError(t, tx.Abort(ctx))
 	require.Equal(t, &HeldError{tableT, job}, s.Drop())
+	// What would change between two of its commits all rows, or those that another job has read, has to wait.
+	overwrite, err := s.Transaction(connector.Insert{Columns: []int{0, 1}, Overwrite: true})
+	require.NoError(t, err)
+	require.Equal(t, &HeldError{tableT, job}, overwrite.Begin(ctx, connector.JobID{8}))
+	change, err := s.Modify(connector.Modify{})
+	require.NoError(t, err)
+	require.Equal(t, &HeldError{tableT, job}, change.Begin(ctx, connector.JobID{8}))
+	require.Equal(t, &HeldError{tableT, job}, opened.(connector.Truncater).Truncate(ctx))
+	insert(t, s, batchAB(0, 1))
 	require.NoError(t, opened.Close())
 	require.NoError(t, opened.Close())
+	require.NoError(t, change.Begin(ctx, connector.JobID{8}))
+	require.NoError(t, change.Abort(ctx))
 	require.NoError(t, s.Drop())
 }

@@ -100,7 +100,7 @@ func (b *Binder) changing(s sqlparse.Statement, name sqlparse.ObjectName, hints 
 		return nil, err
 	}
 	if d.table.Kind == catalog.KindView {
-		return nil, errAt(name.Span(), "%s is a view, whose rows cannot be changed", d.id)
+		return nil, withHint(errAt(name.Span(), "%s is a view, whose rows cannot be changed", d.id), "those of the tables that it reads can")
 	}
 	t, opened, err := b.openTable(d, name)
 	if err != nil {
