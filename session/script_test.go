@@ -132,6 +132,14 @@ func newWorld(t *testing.T, options map[string]string, connectors ...connector.F
 // setUp runs what comes first in a way, whose database need not be there before.
 func (w *world) setUp(t *testing.T, way way) {
 	t.Helper()
+	if way.server != nil {
+		name := way.server.Database(t)
+		w.scrub = []string{name, "d"}
+		way.setup = "CREATE CATALOG c WITH ('type' = 'jdbc', " + login(way.server, "base-url", name) + "); USE CATALOG c;"
+	}
+	if way.setup == "" {
+		return
+	}
 	said := strings.TrimPrefix(w.script(t, way.setup, false), "info: There is no file $TMP/d.db yet; the first CREATE TABLE makes it.\n")
 	require.Equal(t, "ok\nok\n", said)
 }
@@ -140,14 +148,7 @@ func runEveryWay(t *testing.T, path string, list []way) {
 	worlds := make([]*world, len(list))
 	for i, way := range list {
 		worlds[i] = newWorld(t, way.options)
-		if way.server != nil {
-			name := way.server.Database(t)
-			worlds[i].scrub = []string{name, "d"}
-			way.setup = "CREATE CATALOG c WITH ('type' = 'jdbc', " + login(way.server, "base-url", name) + "); USE CATALOG c;"
-		}
-		if way.setup != "" {
-			worlds[i].setUp(t, way)
-		}
+		worlds[i].setUp(t, way)
 	}
 	testfile.Run(t, path, func(t *testing.T, c *testfile.Case) string {
 		if c.Cmd != "sql" {

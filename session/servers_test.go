@@ -3,15 +3,18 @@
 package session_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-sql/sluice/connector/jdbc"
 	"github.com/sluice-sql/sluice/internal/testfile"
 	"github.com/sluice-sql/sluice/internal/testserver"
+	"github.com/sluice-sql/sluice/session"
 )
 
 // TestStoresOnPostgreSQL runs the scripts of TestStores and TestCases on a server: they say the same as in memory.
@@ -91,4 +94,65 @@ func clientSays(out string, err error) string {
 	}
 	first, _, _ := strings.Cut(err.Error(), "\n")
 	return out + "client: " + first + "\n"
+}
+
+// Ctrl-C while a server works at a view that sleeps: the statement ends at once, and so do its sessions, with what they
+// run on the server.
+func TestCancelReachesTheServer(t *testing.T) {
+	for _, s := range []*testserver.Server{testserver.Postgres(t), testserver.MariaDB(t)} {
+		db := s.Database(t)
+		view := "SELECT 1 AS a, pg_sleep(600)::text AS b"
+		if s.Kind == "mysql" {
+			view = "SELECT 1 AS a, SLEEP(600) AS b"
+		}
+		s.Query(t, db, "CREATE TABLE had (a int); INSERT INTO had VALUES (1); CREATE TABLE keyed (a int PRIMARY KEY); INSERT INTO keyed VALUES (1); CREATE VIEW slow AS "+view)
+		w := newWorld(t, nil)
+		require.Equal(t, "ok\nok\n", w.script(t, "CREATE CATALOG c WITH ('type' = 'jdbc', "+login(s, "base-url", db)+"); USE CATALOG c;", false))
+		for _, sql := range []string{"SELECT * FROM slow", "CREATE TABLE t AS SELECT a FROM slow WHERE b IS NOT NULL", "INSERT INTO had SELECT a FROM slow WHERE b IS NOT NULL",
+			"REPLACE TABLE had AS SELECT a FROM slow WHERE b IS NOT NULL", "DELETE FROM keyed WHERE a IN (SELECT a FROM slow WHERE b IS NOT NULL)"} {
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan error, 1)
+			go func() {
+				res, err := w.Execute(ctx, session.Text{SQL: sql})
+				if err == nil {
+					_, err = res.Next(ctx)
+					_ = res.Close()
+				}
+				done <- err
+			}()
+			for running := time.Now(); !strings.Contains(strings.Join(s.Sessions(t), "\n"), "slow"); time.Sleep(10 * time.Millisecond) {
+				select {
+				case err := <-done:
+					t.Fatalf("%s on %s has ended: %v", sql, s.Kind, err)
+				default:
+					require.Less(t, time.Since(running), 20*time.Second, "%s: %v", sql, s.Sessions(t))
+				}
+			}
+			start := time.Now()
+			cancel()
+			select {
+			case err := <-done:
+				var e *session.Error
+				require.ErrorAs(t, err, &e, sql)
+				require.True(t, e.Canceled, "%s: %v", sql, err)
+			case <-time.After(20 * time.Second):
+				t.Fatalf("%s on %s does not end", sql, s.Kind)
+			}
+			t.Logf("%s: %s ended after %s", s.Kind, sql, time.Since(start).Round(time.Millisecond))
+			require.Less(t, time.Since(start), 5*time.Second, sql) // a second, on a machine that does nothing else
+			s.NoSessions(t)
+		}
+		require.Equal(t, "a INT\n1\na INT NOT NULL\n1\n", w.script(t, "SELECT * FROM had; SELECT * FROM keyed", false))
+		require.Equal(t, "table name\nhad\nkeyed\nslow\n", w.script(t, "SHOW TABLES", false))
+	}
+}
+
+// TestReaderLoopOfServers is TestReaderLoop on servers. Their tables have no key there, by which UPDATE finds its rows.
+func TestReaderLoopOfServers(t *testing.T) {
+	for _, s := range []*testserver.Server{testserver.Postgres(t), testserver.MariaDB(t)} {
+		t.Run(s.Kind, func(t *testing.T) {
+			readerLoop(t, way{name: "default on " + s.Kind, options: map[string]string{"parallelism.default": "2"}, server: s}, 30, replacing())
+			s.NoSessions(t)
+		})
+	}
 }

@@ -79,7 +79,11 @@ func (s *Server) fault(err error) error {
 	}
 	var reply *mysqldriver.MySQLError
 	if errors.As(err, &reply) {
-		return &Error{int(reply.Number), s.scrub(reply.Message)}
+		msg := s.scrub(reply.Message)
+		if reply.Number == errBadLogin {
+			msg = "the server refuses user " + s.config.User + ": " + msg + "; look at 'username' and 'password'"
+		}
+		return &Error{int(reply.Number), msg}
 	}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err

@@ -285,6 +285,9 @@ func (t *session) dropOwn(ctx context.Context, ending string, made bool) error {
 		}
 		return err
 	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = &LinkError{t.s.addr(), fmt.Sprintf("no answer within %d seconds", int(abortTime.Seconds()))}
+	}
 	if err != nil {
 		return fmt.Errorf("table %s of the job is left on the server until the next use of the catalog: %w", ownName(t.job, ending), err)
 	}

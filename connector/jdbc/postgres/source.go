@@ -58,6 +58,7 @@ type source struct {
 	types []types.Type
 	snap  *snapshot
 	one   bool // there is but one split
+	held  bool // what it reads is held by the snapshot's leader
 
 	mu   sync.Mutex
 	free []*conn // that hold the snapshot and read nothing now

@@ -128,10 +128,24 @@ func (c *conn) describe(ctx context.Context, rel relation) (*tableInfo, error) {
 	if reserved(rel.name) || system(rel.schema) {
 		return nil, nil
 	}
-	oid, kind, identity, err := c.find(ctx, rel)
-	if err != nil || oid == "" {
-		return nil, err
+	for {
+		oid, kind, identity, err := c.find(ctx, rel)
+		if err != nil || oid == "" {
+			return nil, err
+		}
+		t, err := c.describeOne(ctx, rel, oid, kind, identity)
+		if err != nil || t == nil || len(t.columns) > 0 && (t.keyName == "" || len(t.key) > 0) {
+			return t, err
+		}
+		// Without columns it is a table that has none, or one that was dropped or replaced between two queries.
+		if again, _, _, err := c.find(ctx, rel); err != nil || again == oid {
+			return t, err
+		}
 	}
+}
+
+// describeOne describes a relation that find has found.
+func (c *conn) describeOne(ctx context.Context, rel relation, oid, kind, identity string) (*tableInfo, error) {
 	switch kind {
 	case ordinary, partitioned, foreignTable, view, materialised:
 	default:
@@ -183,7 +197,8 @@ FROM pg_catalog.pg_class c WHERE c.oid = $1::pg_catalog.oid`, oid)
 		return nil, err
 	}
 	if len(r.rows) == 0 {
-		return nil, nil // dropped meanwhile
+		t.columns = nil // dropped meanwhile
+		return t, nil
 	}
 	row := r.rows[0]
 	t.comment, t.parts, t.secured, t.keyName = text(row[0]), yes(row[1]), yes(row[3]), text(row[6])
