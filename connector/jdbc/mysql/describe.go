@@ -2,9 +2,11 @@ package mysql
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sluice-sql/sluice/connector/jdbc/server"
 	"github.com/sluice-sql/sluice/types"
@@ -94,7 +96,33 @@ func definition(text string) string {
 
 // describe reads what a database has under exactly this name; nil when there is none, and then near is a name that
 // differs in case only.
+//
+// It asks several times, and another session may have replaced the table in between: a table without columns is
+// then asked for again.
 func (c *conn) describe(ctx context.Context, database, name string) (t *table, near string, err error) {
+	for range describeTries {
+		t, near, err = c.describeOnce(ctx, database, name)
+		if !errors.Is(err, errNoColumns) {
+			return t, near, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, "", context.Cause(ctx)
+		case <-time.After(describePause):
+		}
+	}
+	return t, near, err
+}
+
+const (
+	describeTries = 10
+	describePause = 10 * time.Millisecond
+)
+
+// errNoColumns says that there is a table, and no columns of it.
+var errNoColumns = errors.New("the server tells nothing of the columns")
+
+func (c *conn) describeOnce(ctx context.Context, database, name string) (t *table, near string, err error) {
 	if nameFault(database) != "" || nameFault(name) != "" {
 		return nil, "", nil
 	}
@@ -171,7 +199,7 @@ func (c *conn) describeColumns(ctx context.Context, t *table) error {
 		if _, err := c.query(ctx, "SELECT * FROM "+qualified(t.database, t.name)+" LIMIT 0"); err != nil {
 			return fmt.Errorf("%s %s cannot be read: %w", strings.ToLower(t.kind), t.name, err)
 		}
-		return fmt.Errorf("the server tells nothing of the columns of %s", t.name)
+		return fmt.Errorf("table %s: %w", t.name, errNoColumns)
 	}
 	return nil
 }
