@@ -70,8 +70,12 @@ type Insert struct {
 	Columns []int
 	// ReadsSame says that the same job also reads a table of the store named by Transaction.Key.
 	ReadsSame bool
+	// ReadsTarget says that the same job also reads the table itself, or perhaps does: what it writes in place of
+	// all rows may have been computed from them.
+	ReadsTarget bool
 	// Overwrite says that the rows written take the place of all that the table has, in the same atomic step
-	// (INSERT OVERWRITE); only where the table is an Overwriter.
+	// (INSERT OVERWRITE); only where the table is an Overwriter. With ReadsTarget the job reads the table after
+	// Begin, which keeps others from changing it; or if they have, nothing is committed.
 	Overwrite bool
 }
 

@@ -51,6 +51,8 @@ type Spec struct {
 	Columns []int `json:"columns,omitempty"`
 	// ReadsSame says that the job also reads a table of the same store.
 	ReadsSame bool `json:"readsSame,omitempty"`
+	// ReadsTarget says that it reads the table itself, or perhaps does; for Insert only.
+	ReadsTarget bool `json:"readsTarget,omitempty"`
 	// Set are the positions of the columns that get new values, none where rows are deleted; for Modify only.
 	Set []int `json:"set,omitempty"`
 	// Overwrite says that the rows take the place of all that the table has; for Insert only.
@@ -87,7 +89,7 @@ func Open(ctx context.Context, spec Spec, in *catalog.Instances) (JobStatusHook,
 		if _, ok := t.(connector.Overwriter); spec.Overwrite && !ok {
 			return nil, errors.Join(fmt.Errorf("the rows of table %s cannot be replaced as a whole", spec.Table), t.Close())
 		}
-		tx, err := w.Transaction(ctx, connector.Insert{Columns: spec.Columns, ReadsSame: spec.ReadsSame, Overwrite: spec.Overwrite})
+		tx, err := w.Transaction(ctx, connector.Insert{Columns: spec.Columns, ReadsSame: spec.ReadsSame, ReadsTarget: spec.ReadsTarget, Overwrite: spec.Overwrite})
 		if err != nil {
 			return nil, errors.Join(err, t.Close())
 		}

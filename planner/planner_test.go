@@ -467,6 +467,9 @@ func describe(p *planner.Plan) string {
 	if hook.Overwrite {
 		b.WriteString(" overwrite")
 	}
+	if hook.ReadsTarget {
+		b.WriteString(" readsTarget")
+	}
 	if hook.Set != nil {
 		fmt.Fprintf(&b, " set=%v", hook.Set)
 	}

@@ -79,7 +79,7 @@ func Write(root plan.Node, t Target, h Header, catalogs *catalog.CatalogManager)
 		l.g.Create = &job.Create{Table: job.Table{Identifier: t.ID, Catalog: i, Properties: spec.Properties}}
 	}
 	if spec.Kind == hooks.Insert {
-		spec.Columns, spec.Overwrite = t.Columns, t.Overwrite
+		spec.Columns, spec.Overwrite, spec.ReadsTarget = t.Columns, t.Overwrite, t.Overwrite && readsTarget(root, t)
 	}
 	spec.Set = t.Set
 	l.g.Hooks = append(l.g.Hooks, spec)
@@ -95,6 +95,22 @@ func readsStore(root plan.Node, key string) bool {
 		if s, ok := n.(*plan.Scan); ok && key != "" && s.Table.StoreKey == key {
 			reads = true
 		}
+	})
+	return reads
+}
+
+// readsTarget reports whether a plan reads the table that it writes. Where a connector has the rows, another
+// definition may stand for the same table.
+func readsTarget(root plan.Node, t Target) bool {
+	foreign := func(table *catalog.CatalogTable) bool { return table.Options["connector"] != "" }
+	reads := false
+	plan.Walk(root, func(n plan.Node) {
+		s, ok := n.(*plan.Scan)
+		if !ok {
+			return
+		}
+		reads = reads || s.Table.ID == t.ID ||
+			t.StoreKey != "" && s.Table.StoreKey == t.StoreKey && (foreign(t.Table) || foreign(s.Table.Def))
 	})
 	return reads
 }

@@ -8,6 +8,7 @@ import "C"
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -125,6 +126,17 @@ func (c *Conn) changeCounter() (uint32, error) {
 		return 0, &Error{Code: int(rc), Msg: "the file's header cannot be read", Path: c.Path}
 	}
 	return uint32(n), nil
+}
+
+// stableCounter is changeCounter, for whoever holds no lock yet.
+func (c *Conn) stableCounter() (n uint32, err error) {
+	if err := c.Exec("BEGIN"); err != nil {
+		return 0, err
+	}
+	if _, err = c.Int("SELECT count(*) FROM main.sqlite_schema"); err == nil { // takes the readers' lock
+		n, err = c.changeCounter()
+	}
+	return n, errors.Join(err, c.Exec("COMMIT"))
 }
 
 // writing reports whether the connection holds the file's write lock.

@@ -68,6 +68,35 @@ func TestOverwriteOfItself(t *testing.T) {
 	}
 }
 
+// TestOverwriteOfChanged: rows computed from those of the table do not take the place of what another session has
+// written meanwhile; those that were computed from others do.
+func TestOverwriteOfChanged(t *testing.T) {
+	for _, itself := range []bool{true, false} {
+		s := fileOf(t, "rollback journal")
+		target := overwrite(s, true).target
+		target.ReadsTarget = itself
+		tx := NewTransaction(target)
+		n := 0
+		_, out, err := write(tx, func() (*column.Batch, error) {
+			if n++; n == 1 {
+				exe(t, s.Path, "INSERT INTO old (id, s) VALUES (77, 'rival')")
+				return numbers(1, 10), nil
+			}
+			return nil, nil
+		})
+		require.Equal(t, scratch, tx.road)
+		if itself {
+			require.EqualError(t, err, s.Path+" was written by another session while the job read table old of it; nothing was stored, run the statement again")
+			require.Equal(t, connector.NotDone, out)
+			require.Equal(t, "1a2b3c77rival", one(t, s.Path, "SELECT group_concat(id || s, '') FROM old"))
+		} else {
+			require.NoError(t, err)
+			require.Equal(t, "10", one(t, s.Path, "SELECT count(*) FROM old"))
+		}
+		require.Equal(t, []string{"shop.db"}, names(t, filepath.Dir(s.Path)))
+	}
+}
+
 // TestOverwriteTriggers: triggers and foreign keys act as SQLite's own; what would change rows of other tables is
 // refused, and rows that stay are an error.
 func TestOverwriteTriggers(t *testing.T) {

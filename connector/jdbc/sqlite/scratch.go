@@ -120,6 +120,9 @@ func (t *Transaction) beginScratch(ctx context.Context, job connector.JobID) (er
 		if err == nil {
 			page, err = c.Int("PRAGMA main.page_size")
 		}
+		if err == nil {
+			t.counter, err = c.stableCounter()
+		}
 		if err == nil && (c.Moved() || Key(c.Path) != t.file) {
 			err = &movedError{c.Path, "the job began; nothing was stored"}
 		}
@@ -208,6 +211,9 @@ func (t *Transaction) publish(ctx context.Context) (connector.Outcome, error) {
 	}
 	if err := t.take(true); err != nil {
 		return fail(err)
+	}
+	if t.target.Overwrite && t.target.ReadsTarget && t.before.counter != t.counter {
+		return fail(fmt.Errorf("%s was written by another session while the job read table %s of it; nothing was stored, run the statement again", t.target.Store.Path, t.target.Table))
 	}
 	if err := t.prepareTarget(context.WithoutCancel(ctx), t.conn); err != nil {
 		return fail(err)

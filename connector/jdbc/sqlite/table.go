@@ -97,7 +97,7 @@ func (t *Table) transaction(insert connector.Insert, empty bool) (connector.Tran
 			return nil, fmt.Errorf("table %s, column %s (declared %s): %s", t.info.Name, cols[i].Name, had.Declared, fault)
 		}
 	}
-	tx := NewTransaction(Target{Store: t.store, Table: t.info.Name, Columns: cols, Empty: empty, Overwrite: insert.Overwrite, ReadsSame: insert.ReadsSame})
+	tx := NewTransaction(Target{Store: t.store, Table: t.info.Name, Columns: cols, Empty: empty, Overwrite: insert.Overwrite, ReadsSame: insert.ReadsSame, ReadsTarget: insert.ReadsTarget})
 	tx.table = t
 	return tx, nil
 }

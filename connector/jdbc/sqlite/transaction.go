@@ -37,6 +37,8 @@ type Target struct {
 	Change *Change
 	// ReadsSame says that the same job also reads the file.
 	ReadsSame bool
+	// ReadsTarget says that what takes the rows' place may have been computed from them.
+	ReadsTarget bool
 }
 
 // ExistsError says that a table cannot be made because its name is taken, maybe in another case.
@@ -89,6 +91,7 @@ type Transaction struct {
 	writer     bool          // one is in use
 	before     evidence      // taken with the write lock
 	file       string        // scratch road: the identity of the file that Begin found
+	counter    uint32        // scratch road: the file's change counter that Begin found
 	patience   time.Duration // the longest wait for others; 0: as long as it takes, but for COMMIT
 	lingers    bool          // the next writer of this process is let in later, after the readers
 	table      *Table        // by which it was made; nil: by none
