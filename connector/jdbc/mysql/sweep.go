@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/internal/failpoint"
@@ -103,7 +104,7 @@ func (c *conn) leftovers(ctx context.Context, database string) (list []*leftover
 // sweepJob clears up after one job, of which there are these tables. Each step may be the last: the next sweep goes
 // on from there.
 func (c *conn) sweepJob(ctx context.Context, database string, job connector.JobID, there []string) (removed, kept []string, err error) {
-	got, err := c.lock(ctx, lockName(job), 0)
+	got, err := c.lockOfDead(ctx, lockName(job))
 	if err != nil || !got {
 		return nil, there, err // it lives
 	}
@@ -181,4 +182,47 @@ func (c *conn) sweepJob(ctx context.Context, database string, job connector.JobI
 		}
 	}
 	return removed, kept, nil
+}
+
+// How long the session of a process that died is waited for, how often it is looked at, and how many looks that find
+// it idle are enough.
+const (
+	deadWait  = 5 * time.Second
+	deadPause = 20 * time.Millisecond
+	deadIdle  = 5
+)
+
+// lockOfDead takes the lock of a job that is dead; false: it lives. The session of a process that died goes on with
+// what it was told last, and then rolls back, before the server lets go of its lock: that is waited for. A session that
+// has nothing to do, or is told something new, is of a process that lives.
+func (c *conn) lockOfDead(ctx context.Context, name string) (bool, error) {
+	told, idle := "", 0
+	for deadline := time.Now().Add(deadWait); ; {
+		got, err := c.lock(ctx, name, 0)
+		if got || err != nil {
+			return got, err
+		}
+		rows, err := c.query(ctx, "SELECT COMMAND, MD5(INFO) FROM information_schema.PROCESSLIST WHERE ID = IS_USED_LOCK("+literal(name)+")")
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case len(rows) == 0 || rows[0][0].text == "Sleep": // over, or another user's and not to be seen, or idle
+			idle++
+		case rows[0][0].text == "Query" && told != "" && told != rows[0][1].text:
+			return false, nil
+		case rows[0][0].text == "Query":
+			told, idle = rows[0][1].text, 0
+		default: // it is being ended
+			idle = 0
+		}
+		if idle == deadIdle || time.Now().After(deadline) {
+			return false, nil
+		}
+		select {
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		case <-time.After(deadPause):
+		}
+	}
 }
