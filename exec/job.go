@@ -439,8 +439,11 @@ const (
 // finish commits. Nothing here ends with a cancel.
 func (j *Job) finish(created []hooks.JobStatusHook) {
 	ctx := context.Background()
-	j.note(store.Record{Type: store.Sealed, Rows: j.rows})
-	if err := j.hit("journal.decision"); err != nil {
+	err := j.guard("the job", func() error { // nothing is published yet
+		j.note(store.Record{Type: store.Sealed, Rows: j.rows})
+		return j.hit("journal.decision")
+	})
+	if err != nil {
 		j.mu.Lock()
 		j.cause, j.state = err, Failing
 		j.mu.Unlock()
@@ -561,7 +564,7 @@ func (j *Job) conclude(state State, e *Error) {
 		j.forget()
 	}
 	j.note(store.Record{Type: store.Done, State: string(state)})
-	j.warn("journal", j.hit("journal.done"))
+	j.warn("journal", j.guard("the journal", func() error { return j.hit("journal.done") }))
 	if j.log != nil {
 		// What a finished, failed or canceled job left behind is told from the store, not from here.
 		j.warn("journal", j.log.Close(state != InDoubt))
