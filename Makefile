@@ -30,8 +30,8 @@ fuzz: ## every fuzz target for FUZZTIME (60s)
 soak: sluice ## two streaming jobs for SECONDS (3600): memory, descriptors, exact counts
 	@scripts/soak.sh ./sluice $(or $(SECONDS),3600)
 
-kills: ## kill -9 the binary 70 times in a CREATE TABLE AS, Ctrl-C it 500 times in an INSERT
-	$(GO) test -count=1 -run 'TestKill|TestCases/C18' -v . -kills 50 -late 20 -cancels 500
+proof: ## every sink x statement x fault, 300 kill -9 of the shipped binary each; writes docs/promise.md; 1 to 2 hours
+	$(GO) test -count=1 -timeout 5h -run 'TestProof|TestKill|TestCases/C18' -v . -proof -proof-update -kills 200 -near 100 -cancels 500
 
 gofmt:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -d $$(git ls-files '*.go'); exit 1; }
@@ -49,4 +49,4 @@ tidy:
 race:
 	$(GO) test -race ./...
 
-.PHONY: help build demo test check bench fuzz kills soak gofmt vet staticcheck tidy race
+.PHONY: help build demo test check bench fuzz proof soak gofmt vet staticcheck tidy race

@@ -211,34 +211,68 @@ func promisePage(count func(tallyKey) string, mutant func(mutant) string, kill f
 	return b.String()
 }
 
-// writePromise writes the page, and returns the exit code.
+// written is what the page has, for what a run of some tests or sinks has not counted anew.
+type written struct {
+	count          map[tallyKey]string
+	mutants, kills map[string]string
+}
+
+func readPromise() (w written, page string, err error) {
+	w = written{map[tallyKey]string{}, map[string]string{}, map[string]string{}}
+	text, err := os.ReadFile(promiseFile)
+	if err != nil {
+		return w, "", err
+	}
+	sites := proofSiteList()
+	section := ""
+	for _, line := range strings.Split(string(text), "\n") {
+		if name, ok := strings.CutPrefix(line, "## "); ok {
+			section = name
+		}
+		if !strings.HasPrefix(line, "| ") {
+			continue
+		}
+		cells := strings.Split(strings.TrimSuffix(strings.TrimPrefix(line, "| "), " |"), " | ")
+		switch {
+		case section == "Mutants" && len(cells) == 6:
+			w.mutants[cells[0]+" "+cells[2]] = cells[5]
+		case strings.HasPrefix(section, "Kills") && len(cells) == 5:
+			w.kills[cells[0]+" "+cells[1]] = strings.Join(cells[2:], " | ")
+		case len(cells) == len(sites)+1:
+			for i, s := range sites {
+				w.count[tallyKey{section, s.name, cells[0]}] = cells[i+1]
+			}
+		}
+	}
+	return w, string(text), nil
+}
+
+// writePromise writes the page, and returns the exit code. What this run has not counted stays as it was.
 func writePromise() int {
-	missing := 0
-	count := func(key tallyKey) string {
-		c, ok := proofTally.all[key]
-		if !ok {
-			fmt.Fprintf(os.Stderr, "%s, %s, %s: no run\n", key.sink, key.row, key.promise)
-			missing++
-		}
-		return fmt.Sprint(c.runs)
-	}
-	said := func(table map[string]string, key string) string {
-		text, ok := table[key]
-		if !ok {
-			fmt.Fprintf(os.Stderr, "%s: no run\n", key)
-			missing++
-		}
-		return text
-	}
-	page := promisePage(count, func(m mutant) string { return said(proofTally.mutants, m.key()) }, func(key string) string { return said(proofTally.kills, key) })
-	if missing > 0 {
+	old, _, err := readPromise()
+	if err != nil && !os.IsNotExist(err) {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	said := func(table, old map[string]string, key string) string {
+		if text, ok := table[key]; ok {
+			return text
+		}
+		return old[key]
+	}
+	page := promisePage(
+		func(key tallyKey) string {
+			if c, ok := proofTally.all[key]; ok {
+				return fmt.Sprint(c.runs)
+			}
+			return old.count[key]
+		},
+		func(m mutant) string { return said(proofTally.mutants, old.mutants, m.key()) },
+		func(key string) string { return said(proofTally.kills, old.kills, key) },
+	)
 	if err := os.WriteFile(promiseFile, []byte(page), 0o644); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return 0
 }
-
-var killStatements = []string{stCreate, stReplace}

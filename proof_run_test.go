@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -37,6 +38,7 @@ func (o outcome) doubt() bool { return strings.Contains(o.stderr, "it is not kno
 // tool runs a binary.
 type tool struct {
 	bin     string
+	args    []string
 	mutants string
 }
 
@@ -60,7 +62,7 @@ func (x tool) start(t *testing.T, script, state, fault, trace string) *process {
 	p := &process{temp: filepath.Join(dir, "tmp"), left: filepath.Join(dir, "left")}
 	require.NoError(t, os.Mkdir(p.temp, 0o755))
 	p.ctx, p.cancel = context.WithTimeout(context.Background(), hangs)
-	p.Cmd = exec.CommandContext(p.ctx, x.bin, "-D", "sluice.batch-rows=1000", "-D", "sluice.format=csv", "-D", "sluice.on-error=continue", "-c", script)
+	p.Cmd = exec.CommandContext(p.ctx, x.bin, append(slices.Clone(x.args), "-c", script)...)
 	p.Env = append(os.Environ(), "XDG_STATE_HOME="+state, "TMPDIR="+p.temp, "SLUICE_FAILPOINTS="+fault, "SLUICE_FAILPOINT_TRACE="+trace,
 		"SLUICE_FAILPOINT_LEFT="+p.left, "SLUICE_MUTANTS="+x.mutants)
 	p.Stdout, p.Stderr = &p.stdout, &p.stderr
@@ -169,9 +171,12 @@ var failpointBinary = sync.OnceValues(func() (string, error) {
 // buildFailpoints builds the binary with failpoints, once.
 func buildFailpoints(t *testing.T) tool {
 	t.Helper()
+	if raced {
+		t.Skip("the proof runs without the race detector")
+	}
 	bin, err := failpointBinary()
 	require.NoError(t, err)
-	return tool{bin: bin}
+	return tool{bin: bin, args: []string{"-D", "sluice.batch-rows=1000", "-D", "sluice.format=csv", "-D", "sluice.on-error=continue"}}
 }
 
 // TestMain removes the binary that tests share, and writes the page of the proof if that was asked for.
