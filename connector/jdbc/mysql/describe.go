@@ -98,11 +98,11 @@ func definition(text string) string {
 // differs in case only.
 //
 // It asks several times, and another session may have replaced the table in between: a table without columns is
-// then asked for again.
+// then asked for again, and so is one that is gone.
 func (c *conn) describe(ctx context.Context, database, name string) (t *table, near string, err error) {
 	for range describeTries {
 		t, near, err = c.describeOnce(ctx, database, name)
-		if !errors.Is(err, errNoColumns) {
+		if !errors.Is(err, errNoColumns) && numberOf(err) != errNoSuchTable {
 			return t, near, err
 		}
 		select {

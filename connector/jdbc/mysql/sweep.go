@@ -147,7 +147,7 @@ func (c *conn) sweepJob(ctx context.Context, database string, job connector.JobI
 		case err != nil:
 			return nil, append(kept, err.Error()), nil
 		case back:
-			l.staged, l.displaced, l.published = true, false, nil
+			l.staged, l.displaced, l.stands, l.published = true, false, false, nil
 		}
 	}
 	if l.staged {

@@ -1,0 +1,412 @@
+package mysql
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/connector/jdbc/server"
+	"github.com/sluice-sql/sluice/internal/testserver"
+)
+
+// reading counts rows of t in a loop, by sessions of others, until stopped: each count has to be one of those allowed.
+func (f *fixture) reading(allowed ...string) (stop func()) {
+	ctx, cancel := context.WithCancel(f.ctx)
+	var wg sync.WaitGroup
+	var reads atomic.Int64
+	faults := make(chan string, 100)
+	for range 2 {
+		c, err := f.s.connect(f.ctx, f.db)
+		require.NoError(f.t, err)
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			defer c.close()
+			for ctx.Err() == nil {
+				n, err := c.value(f.ctx, "SELECT CONCAT(COUNT(*), ' ', COALESCE(SUM(a), 0)) FROM t")
+				switch {
+				case err != nil:
+					faults <- err.Error()
+					return
+				case !strings.Contains("|"+strings.Join(allowed, "|")+"|", "|"+n.text+"|"):
+					faults <- "read " + n.text
+					return
+				}
+				reads.Add(1)
+			}
+		}()
+	}
+	return func() {
+		cancel()
+		wg.Wait()
+		close(faults)
+		for fault := range faults {
+			f.t.Error(fault)
+		}
+		require.Positive(f.t, reads.Load())
+	}
+}
+
+// Readers see a table whole, as it was or as it is, while it is replaced and overwritten again and again.
+func TestReadersSeeWholeTables(t *testing.T) {
+	f := setUp(t)
+	f.sql("CREATE TABLE t (a INT NOT NULL PRIMARY KEY) ENGINE=InnoDB; INSERT INTO t VALUES (1),(2)")
+	stop := f.reading("2 3", "1000 499500", "500 124750")
+	for i := range 25 {
+		f.done(f.s.Stage(server.Target{Database: f.db, Table: "t", Definition: server.Definition{Schema: keyed(t)}, Mode: server.Replace}), numbers(0, 1000-500*(i%2)))
+	}
+	for i := range 10 {
+		tx, err := f.open("t").Transaction(f.ctx, connector.Insert{Columns: []int{0}, Overwrite: true})
+		require.NoError(t, err)
+		f.done(tx, numbers(0, 1000-500*(i%2)))
+	}
+	stop()
+	require.Empty(t, f.ours())
+}
+
+// Of several jobs at one table each is whole or refused, and nothing of any stays.
+func TestJobsRace(t *testing.T) {
+	f := setUp(t)
+	for _, mode := range []server.Mode{server.Create, server.CreateOrReplace, server.Replace} {
+		f.sql("DROP TABLE IF EXISTS t")
+		if mode == server.Replace {
+			f.sql("CREATE TABLE t (a INT NOT NULL PRIMARY KEY) ENGINE=InnoDB")
+		}
+		var wg sync.WaitGroup
+		var done atomic.Int64
+		for i := range 6 {
+			wg.Add(1)
+			go func() {
+				defer wg.Done()
+				tx := f.s.Stage(server.Target{Database: f.db, Table: "t", Definition: server.Definition{Schema: keyed(t)}, Mode: mode})
+				_, err := f.write(tx, numbers(i*1000, 1000))
+				out := connector.NotDone
+				if err == nil {
+					out, err = tx.Commit(f.ctx)
+				}
+				var exists *server.ExistsError
+				switch {
+				case out == connector.Done:
+					done.Add(1)
+				case mode == server.Create && errors.As(err, &exists), mode != server.Create && errors.Is(err, server.ErrChanged):
+				default:
+					t.Errorf("mode %d: %v %v", mode, out, err)
+				}
+				if err := tx.Abort(f.ctx); err != nil {
+					t.Error(err)
+				}
+			}()
+		}
+		wg.Wait()
+		require.Positive(t, done.Load())
+		if mode == server.Create {
+			require.EqualValues(t, 1, done.Load())
+		}
+		require.Equal(t, "1000\t999\n", f.sql("SELECT COUNT(*), MAX(a) - MIN(a) FROM t"))
+		f.swept("race")
+	}
+}
+
+// A rival makes the target, or changes it, while the job writes, or right before its RENAME.
+func TestRivals(t *testing.T) {
+	f := setUp(t)
+	for _, x := range []struct {
+		mode   server.Mode
+		before string
+		rival  string
+		want   string
+	}{
+		{server.Create, "", "CREATE TABLE t (mine INT)", "table t already exists"},
+		{server.Create, "", "CREATE VIEW t AS SELECT 1 AS mine", "table t already exists"},
+		{server.CreateOrReplace, "", "CREATE TABLE t (mine INT)", "changed by another session"},
+		{server.Replace, "CREATE TABLE t (a INT)", "ALTER TABLE t ADD mine INT", "changed by another session"},
+		{server.Replace, "CREATE TABLE t (a INT)", "ALTER TABLE t COMMENT='mine'", "changed by another session"},
+		{server.Replace, "CREATE TABLE t (a INT)", "DROP TABLE t; CREATE TABLE t (mine INT)", "changed by another session"},
+		{server.Replace, "CREATE TABLE t (a INT)", "DROP TABLE t; CREATE TABLE t (a INT)", "changed by another session"},
+		{server.Replace, "CREATE TABLE t (a INT)", "DROP TABLE t", "changed by another session"},
+		{server.CreateOrReplace, "CREATE TABLE t (a INT)", "DROP TABLE t; CREATE VIEW t AS SELECT 1 AS mine", "changed by another session"},
+	} {
+		for _, late := range []bool{false, true} {
+			f.sql("DROP TABLE IF EXISTS t; DROP VIEW IF EXISTS t; " + x.before)
+			s, _ := f.through(func(d testserver.Direction, b []byte) testserver.Verdict {
+				if late && d == testserver.ToServer && bytes.Contains(b, []byte("RENAME TABLE")) && !bytes.Contains(b, []byte("_old` TO `"+f.db+"`.`t`")) {
+					f.sql(x.rival)
+				}
+				return testserver.Pass
+			})
+			tx := s.Stage(server.Target{Database: f.db, Table: "t", Definition: server.Definition{Schema: schema(t, "a INT")}, Mode: x.mode})
+			_, err := f.write(tx, numbers(0, 10))
+			require.NoError(t, err)
+			if !late {
+				f.sql(x.rival)
+			}
+			out, err := tx.Commit(f.ctx)
+			require.Equal(t, connector.NotDone, out, x.rival)
+			require.ErrorContains(t, err, x.want, x.rival)
+			require.NoError(t, tx.Abort(f.ctx))
+			if !strings.HasSuffix(x.rival, "DROP TABLE t") {
+				text := f.sql("SHOW CREATE TABLE t")
+				if strings.Contains(x.rival, "mine") {
+					require.Contains(t, text, "mine", x.rival)
+				}
+			}
+			require.Empty(t, f.ours(), x.rival)
+		}
+	}
+}
+
+// A job that dies right after a RENAME that moved an altered table aside: whoever comes next puts it back.
+func TestPutBack(t *testing.T) {
+	f := setUp(t)
+	for _, again := range []bool{true, false} { // whether the job itself can ask
+		f.sql("DROP TABLE IF EXISTS t; CREATE TABLE t (a INT); INSERT INTO t VALUES (7)")
+		var down atomic.Bool
+		s, p := f.through(func(d testserver.Direction, b []byte) testserver.Verdict {
+			switch {
+			case down.Load():
+				return testserver.Cut
+			case d == testserver.ToServer && bytes.Contains(b, []byte("RENAME TABLE `"+f.db+"`.`t` TO")) && !bytes.Contains(b, []byte("_new`, ")):
+				f.sql("ALTER TABLE t ADD mine INT DEFAULT 1")
+				down.Store(!again)
+				return testserver.PassAndCut
+			}
+			return testserver.Pass
+		})
+		tx := s.Stage(server.Target{Database: f.db, Table: "t", Definition: server.Definition{Schema: schema(t, "a INT")}, Mode: server.Replace})
+		_, err := f.write(tx, numbers(0, 10))
+		require.NoError(t, err)
+		if again {
+			out, err := tx.Commit(f.ctx)
+			require.Equal(t, connector.NotDone, out)
+			require.ErrorIs(t, err, server.ErrChanged)
+			require.NoError(t, tx.Abort(f.ctx))
+		} else {
+			gone := make(chan struct{})
+			go func() { defer close(gone); _, _ = tx.Commit(f.ctx) }()
+			require.Eventually(t, down.Load, 10*time.Second, time.Millisecond)
+			f.swept("put back")
+			p.SetFilter(nil)
+			<-gone
+		}
+		require.Equal(t, "7\t1\n", f.sql("SELECT a, mine FROM t"))
+		f.swept("put back")
+	}
+}
+
+// A wait, wherever it is, ends with its context, and leaves no session.
+func TestCancel(t *testing.T) {
+	f := setUp(t)
+	f.sql("CREATE TABLE t (a INT NOT NULL PRIMARY KEY) ENGINE=InnoDB; INSERT INTO t VALUES (5); CREATE VIEW slow AS SELECT SLEEP(60) AS a; CREATE TABLE l (a INT) ENGINE=InnoDB")
+	holder, err := f.s.connect(f.ctx, f.db)
+	require.NoError(t, err)
+	defer holder.close()
+	hold := func(statements ...string) {
+		for _, s := range statements {
+			_, err := holder.exec(f.ctx, s)
+			require.NoError(t, err)
+		}
+	}
+	write := func(ctx context.Context, tx connector.Transaction) error {
+		if err := tx.Begin(ctx, connector.NewJobID()); err != nil {
+			return err
+		}
+		w, err := tx.Writer(ctx, 0)
+		if err != nil {
+			return err
+		}
+		if err := w.Write(ctx, feed(numbers(0, 10))); err != nil {
+			return err
+		}
+		_, err = tx.Seal(ctx)
+		return err
+	}
+	insert := func(overwrite bool) func(context.Context) error {
+		return func(ctx context.Context) error {
+			tx, err := f.open("t").Transaction(ctx, connector.Insert{Columns: []int{0}, Overwrite: overwrite})
+			require.NoError(t, err)
+			defer func() { require.NoError(t, tx.Abort(f.ctx)) }()
+			return write(ctx, tx)
+		}
+	}
+	for name, x := range map[string]struct {
+		hold []string
+		do   func(context.Context) error
+	}{
+		"read": {nil, func(ctx context.Context) error {
+			src, err := f.open("slow").Source(ctx, connector.Scan{Columns: []int{0}, Limit: -1})
+			require.NoError(t, err)
+			defer src.Close()
+			splits, err := src.Splits(ctx, 1)
+			require.NoError(t, err)
+			r, err := src.Reader(ctx, splits)
+			require.NoError(t, err)
+			defer r.Close()
+			for {
+				b := &column.Batch{}
+				if status, err := r.Read(ctx, b); err != nil || status == connector.End {
+					return err
+				}
+			}
+		}},
+		"insert, a row's lock":    {[]string{"BEGIN", "DELETE FROM t WHERE a = 5"}, insert(false)},
+		"overwrite, a row's lock": {[]string{"BEGIN", "UPDATE t SET a = 6"}, insert(true)},
+		"insert, a table's lock":  {[]string{"LOCK TABLES t WRITE"}, insert(false)},
+		"truncate":                {[]string{"BEGIN", "SELECT * FROM t"}, func(ctx context.Context) error { return f.open("t").Truncate(ctx) }},
+		"drop":                    {[]string{"BEGIN", "SELECT * FROM l"}, func(ctx context.Context) error { return f.s.DropTable(ctx, f.db, "l", "") }},
+		"alter": {[]string{"BEGIN", "SELECT * FROM l"}, func(ctx context.Context) error {
+			return f.s.AlterTable(ctx, f.db, "l", []server.Step{columnStep(server.CommentColumn, "a", "x")}, func(*server.TableInfo) bool { return true })
+		}},
+	} {
+		if x.hold != nil {
+			hold(x.hold...)
+		}
+		ctx, cancel := context.WithCancelCause(f.ctx)
+		ended := errors.New("ended by the user")
+		done := make(chan error, 1)
+		go func() { done <- x.do(ctx) }()
+		select {
+		case err := <-done:
+			t.Fatalf("%s: did not wait: %v", name, err)
+		case <-time.After(400 * time.Millisecond):
+		}
+		start := time.Now()
+		cancel(ended)
+		select {
+		case err := <-done:
+			require.ErrorIs(t, err, ended, name)
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%s: goes on", name)
+		}
+		require.Less(t, time.Since(start), 3*time.Second, name) // on a machine that does other things, too
+		hold("ROLLBACK", "UNLOCK TABLES")
+		require.Empty(t, f.ours(), name)
+		require.Equal(t, "5\n", f.sql("SELECT * FROM t"), name)
+	}
+}
+
+// Two jobs that wait for each other: the server ends one, whose rows are then all gone, those before the wait, too.
+func TestDeadlock(t *testing.T) {
+	f := setUp(t)
+	f.sql("CREATE TABLE t (a INT NOT NULL PRIMARY KEY) ENGINE=InnoDB; INSERT INTO t VALUES (1),(2)")
+	other, err := f.s.connect(f.ctx, f.db)
+	require.NoError(t, err)
+	defer other.close()
+	// The server ends the one that has changed less.
+	for _, s := range []string{"BEGIN", "UPDATE t SET a = 102 WHERE a = 2", "CREATE TEMPORARY TABLE many (n INT) ENGINE=InnoDB SELECT seq AS n FROM seq_1000_to_1200", "INSERT INTO t SELECT n FROM many", "DELETE FROM t WHERE a >= 1000"} {
+		_, err := other.exec(f.ctx, s)
+		require.NoError(t, err)
+	}
+	tx, err := f.open("t").Transaction(f.ctx, connector.Insert{Columns: []int{0}})
+	require.NoError(t, err)
+	require.NoError(t, tx.Begin(f.ctx, connector.NewJobID()))
+	w := tx.(*work)
+	_, err = w.c.exec(f.ctx, "INSERT INTO t VALUES (50)")
+	require.NoError(t, err)
+	_, err = w.c.exec(f.ctx, "UPDATE t SET a = 101 WHERE a = 1")
+	require.NoError(t, err)
+	done := make(chan error, 1)
+	go func() { _, err := other.exec(f.ctx, "UPDATE t SET a = 103 WHERE a = 1"); done <- err }()
+	time.Sleep(200 * time.Millisecond)
+	writer, err := tx.Writer(f.ctx, 0)
+	require.NoError(t, err)
+	err = writer.Write(f.ctx, feed(numbers(2, 1)))
+	if err == nil {
+		_, err = tx.Seal(f.ctx)
+	}
+	otherErr := <-done
+	require.NoError(t, tx.Abort(f.ctx))
+	require.NoError(t, otherErr)
+	require.ErrorContains(t, err, "Deadlock found")
+	_, err = other.exec(f.ctx, "COMMIT")
+	require.NoError(t, err)
+	require.Equal(t, "102\n103\n", f.sql("SELECT * FROM t"))
+	require.Empty(t, f.ours())
+}
+
+// The remains of a dead job go, those of a live one stay, whoever looks; a sweep that is cut anywhere is gone on with.
+func TestSweep(t *testing.T) {
+	f := setUp(t)
+	leave := func() (job connector.JobID) { // a job that died between its RENAME and its clearing up
+		job = connector.NewJobID()
+		f.quick("DROP TABLE IF EXISTS t", "CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1)")
+		tx := f.stage("t", server.Replace, schema(t, "a INT")).(*staged)
+		require.NoError(t, tx.Begin(f.ctx, job))
+		f.quick(fmt.Sprintf("RENAME TABLE t TO `%s`, `%s` TO t", ownName(job, displacedName), ownName(job, stagedName)))
+		tx.leave()
+		dead := f.stage("other", server.Create, schema(t, "a INT")).(*staged)
+		require.NoError(t, dead.Begin(f.ctx, connector.NewJobID()))
+		dead.leave()
+		return job
+	}
+	live := f.stage("live", server.Create, schema(t, "a INT"))
+	_, err := f.write(live, numbers(0, 10))
+	require.NoError(t, err)
+
+	job := leave()
+	removed, kept, err := f.s.Sweep(f.ctx, f.db, func(id connector.JobID) bool { return true })
+	require.NoError(t, err)
+	require.Empty(t, removed)
+	require.Len(t, kept, 3)
+	names, err := f.s.ListTables(f.ctx, f.db)
+	require.NoError(t, err)
+	require.Equal(t, []string{"t"}, names)
+	info, _, err := f.s.Describe(f.ctx, f.db, "t")
+	require.NoError(t, err)
+	require.Empty(t, info.Comment)
+	require.NotContains(t, info.Text, "sluice")
+	// The next REPLACE of the same table clears up after the dead job, too.
+	f.done(f.stage("t", server.Replace, schema(t, "a INT")), numbers(0, 3))
+	require.NotContains(t, f.ours(), job.String())
+
+	for n := int32(1); ; n++ {
+		leave()
+		var count atomic.Int32
+		s, p := f.through(func(d testserver.Direction, _ []byte) testserver.Verdict {
+			if d == testserver.ToServer && count.Add(1) == n {
+				return []testserver.Verdict{testserver.Cut, testserver.PassAndCut}[n%2]
+			}
+			return testserver.Pass
+		})
+		_, _, err := s.Sweep(f.ctx, f.db, nil)
+		p.SetFilter(nil)
+		for deadline := time.Now().Add(5 * time.Second); ; {
+			_, _, err := f.s.Sweep(f.ctx, f.db, nil)
+			require.NoError(t, err)
+			if left := f.ours(); strings.Count(left, "\n") == 1 && strings.Contains(left, `"table":"live"`) {
+				break
+			}
+			require.True(t, time.Now().Before(deadline), "cut at %d: %s", n, f.ours())
+		}
+		require.Equal(t, "0\n", f.quick("SELECT COUNT(*) FROM t"))
+		if count.Load() < n {
+			require.NoError(t, err)
+			break
+		}
+	}
+	out, err := live.Commit(f.ctx)
+	require.NoError(t, err)
+	require.Equal(t, connector.Done, out)
+
+	// A table whose place somebody else has changed is not dropped.
+	leave()
+	f.quick("DROP TABLE t", "CREATE TABLE t (theirs INT)")
+	_, kept, err = f.s.Sweep(f.ctx, f.db, nil)
+	require.NoError(t, err)
+	require.Len(t, kept, 1)
+	require.ErrorContains(t, errors.New(kept[0]), "whose place another session has changed since")
+	// What only looks like ours is nobody's business.
+	f.quick("DROP TABLE `"+strings.Split(strings.TrimPrefix(kept[0], f.db+"."), ":")[0]+"`", "CREATE TABLE _sluice_notes (a INT)", "CREATE TABLE _sluice_00000000000000000000000000000000_news (a INT)", "ALTER TABLE t COMMENT='sluice:{not ours}'")
+	removed, kept, err = f.s.Sweep(f.ctx, f.db, nil)
+	require.NoError(t, err)
+	require.Empty(t, append(removed, kept...))
+}
