@@ -71,8 +71,8 @@ func nameFault(name string) string {
 		return "the name is not valid UTF-8"
 	case strings.ContainsRune(name, 0):
 		return "MySQL names cannot have a NUL character"
-	case strings.HasSuffix(name, " "):
-		return "MySQL names cannot end with a blank"
+	case strings.ContainsRune(" \t\n\v\f\r", rune(name[len(name)-1])):
+		return "MySQL names cannot end with a blank or the end of a line"
 	case utf8.RuneCountInString(name) > maxName:
 		return fmt.Sprintf("the name has %d characters, and MySQL takes %d at most", utf8.RuneCountInString(name), maxName)
 	}
