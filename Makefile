@@ -16,7 +16,7 @@ demo: sluice ## a CREATE TABLE AS that succeeds, one that fails, one that is kil
 	@scripts/demo.sh ./sluice
 
 test: ## run the tests; as root on Debian strace, PostgreSQL and MariaDB are installed for them
-	@scripts/tools.sh strace postgresql mariadb-server || echo "the tests that need them will be skipped"
+	@scripts/tools.sh sqlite3 strace postgresql mariadb-server || echo "the tests that need them will be skipped"
 	$(GO) test ./...
 
 check: gofmt vet staticcheck tidy race test demo ## what CI runs: gofmt, vet, staticcheck, tidy, tests with and without race, docs, arrows, demo

@@ -67,11 +67,13 @@ func run(binary string) error {
 	if err := b.make("src.db", func(p string) error { return load(p, "l", itemColumns, *rows, item) }); err != nil {
 		return err
 	}
-	if err := b.make("typed.db", func(p string) error { return load(p, "typed", typedColumns, *rows, typedItem) }); err != nil {
-		return err
-	}
-	if err := b.make("src5.db", func(p string) error { return multiply(p, b.path("src.db"), 5) }); err != nil {
-		return err
+	if !strings.HasPrefix(*only, "servers") {
+		if err := b.make("typed.db", func(p string) error { return load(p, "typed", typedColumns, *rows, typedItem) }); err != nil {
+			return err
+		}
+		if err := b.make("src5.db", func(p string) error { return multiply(p, b.path("src.db"), 5) }); err != nil {
+			return err
+		}
 	}
 	for _, row := range []struct {
 		name string

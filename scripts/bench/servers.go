@@ -141,12 +141,13 @@ func (r *road) theirIn() (outcome, error) {
 	}
 	file := r.path("pipe.csv")
 	start := time.Now()
-	if _, err := runOnce("sqlite3", "-csv", r.path("src.db"), ".once "+file, "SELECT * FROM l"); err != nil {
+	// Versions of the command line differ in how they end lines of csv.
+	if _, err := runOnce("sqlite3", "-csv", "-newline", "\n", r.path("src.db"), ".once "+file, "SELECT * FROM l"); err != nil {
 		return outcome{}, err
 	}
 	load := "BEGIN; " + ddl + "; \\copy u FROM '" + file + "' (FORMAT csv)\nCOMMIT;"
 	if r.server.Kind == "mysql" {
-		load = ddl + "; LOAD DATA LOCAL INFILE '" + file + "' INTO TABLE u CHARACTER SET utf8mb4 FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '\"' ESCAPED BY '' LINES TERMINATED BY '\\r\\n';"
+		load = ddl + "; LOAD DATA LOCAL INFILE '" + file + "' INTO TABLE u CHARACTER SET utf8mb4 FIELDS TERMINATED BY ',' OPTIONALLY ENCLOSED BY '\"' ESCAPED BY '' LINES TERMINATED BY '\\n';"
 	} else {
 		load = strings.Replace(load, "; \\copy", ";\n\\copy", 1)
 	}
