@@ -62,9 +62,12 @@ var faultyFile = []string{
 // statement is something that changes a database.
 type statement struct {
 	name string
-	// plan returns what runs it; only that meets faults.
-	plan func(t testing.TB, s *Store) func() (connector.Outcome, error)
+	// plan returns what runs it, its transaction by do; only that meets faults.
+	plan func(t testing.TB, s *Store, do runner) func() (connector.Outcome, error)
 }
+
+// runner runs a transaction to its end, as attempt does.
+type runner func(tx *Transaction, next func() (*column.Batch, error)) (connector.Outcome, error)
 
 // attempt runs a transaction to its end. What Abort says does not change the outcome.
 func attempt(tx *Transaction, next func() (*column.Batch, error)) (out connector.Outcome, err error) {
@@ -92,11 +95,11 @@ func attempt(tx *Transaction, next func() (*column.Batch, error)) (out connector
 
 // makes returns a statement that makes a table of 400 rows.
 func makes(name, table string, how Replace, size int) statement {
-	return statement{name, func(_ testing.TB, s *Store) func() (connector.Outcome, error) {
+	return statement{name, func(_ testing.TB, s *Store, do runner) func() (connector.Outcome, error) {
 		schema := numbersSchema()
 		return func() (connector.Outcome, error) {
 			tx := NewTransaction(Target{Store: s, Table: table, Columns: schema.Columns, Create: &schema, Replace: how})
-			return attempt(tx, batches(wide(1, 200, size), wide(201, 200, size)))
+			return do(tx, batches(wide(1, 200, size), wide(201, 200, size)))
 		}
 	}}
 }
@@ -114,21 +117,21 @@ func wide(from, n, size int) *column.Batch {
 
 // inserts returns a statement that writes rows of (id, s) into a table, with those that are there or in their place.
 func inserts(name, table string, overwrite bool, size int) statement {
-	return statement{name, func(t testing.TB, s *Store) func() (connector.Outcome, error) {
+	return statement{name, func(t testing.TB, s *Store, do runner) func() (connector.Outcome, error) {
 		tab, schema := openIn(t, s, table)
 		return func() (connector.Outcome, error) {
 			tx, err := tab.Transaction(context.Background(), connector.Insert{Columns: []int{schema.Index("id"), schema.Index("s")}, Overwrite: overwrite})
 			if err != nil {
 				return connector.NotDone, err
 			}
-			return attempt(tx.(*Transaction), batches(wide(1001, 200, size), wide(1201, 200, size)))
+			return do(tx.(*Transaction), batches(wide(1001, 200, size), wide(1201, 200, size)))
 		}
 	}}
 }
 
 // changes returns a statement that changes or deletes the rows of a table whose id is a multiple.
 func changes(name, table string, set []string, of int64) statement {
-	return statement{name, func(t testing.TB, s *Store) func() (connector.Outcome, error) {
+	return statement{name, func(t testing.TB, s *Store, do runner) func() (connector.Outcome, error) {
 		tab, schema := openIn(t, s, table)
 		ctx := context.Background()
 		key, err := tab.RowKey(ctx)
@@ -153,17 +156,14 @@ func changes(name, table string, set []string, of int64) statement {
 			}
 			var list []*column.Batch
 			read := false
-			return attempt(tx.(*Transaction), func() (*column.Batch, error) {
+			return do(tx.(*Transaction), func() (*column.Batch, error) {
 				if !read { // behind Begin, as the rows must not change any more
-					full, free := make(chan *column.Batch, 9), make(chan *column.Batch, 9)
-					for range 9 {
-						free <- &column.Batch{}
-					}
-					if err := readInto(tab, columns, full, free); err != nil {
-						return nil, err
-					}
-					read = true
-					close(full)
+					full, free, done := make(chan *column.Batch), make(chan *column.Batch, 1), make(chan error, 1)
+					go func() {
+						defer close(full)
+						done <- readInto(tab, columns, full, free)
+					}()
+					free <- &column.Batch{}
 					for b := range full {
 						to := column.NewBatch(kinds, b.N)
 						for i := range b.N {
@@ -190,7 +190,12 @@ func changes(name, table string, set []string, of int64) statement {
 							to.N++
 						}
 						list = append(list, to)
+						free <- b
 					}
+					if err := <-done; err != nil {
+						return nil, err
+					}
+					read = true
 				}
 				if len(list) == 0 {
 					return nil, nil
@@ -211,7 +216,7 @@ func faultyStatements() []statement {
 		inserts("INSERT", "t", false, 40), inserts("INSERT OVERWRITE", "t", true, 40),
 		changes("UPDATE", "t", []string{"a", "s"}, 3), changes("UPDATE, CHECK and UNIQUE", "c", []string{"s", "a"}, 2), changes("UPDATE of a key", "w", []string{"s"}, 2),
 		changes("DELETE", "t", nil, 3), changes("DELETE of all", "c", nil, 1), changes("DELETE by key", "w", nil, 2),
-		{"upsert", func(t testing.TB, s *Store) func() (connector.Outcome, error) {
+		{"upsert", func(t testing.TB, s *Store, do runner) func() (connector.Outcome, error) {
 			tab, schema := openIn(t, s, "t")
 			return func() (connector.Outcome, error) {
 				b := column.NewBatch(schema.Types(), 0)
@@ -226,10 +231,10 @@ func faultyStatements() []statement {
 				if err != nil {
 					return connector.NotDone, err
 				}
-				return attempt(tx.(*Transaction), batches(b))
+				return do(tx.(*Transaction), batches(b))
 			}
 		}},
-		{"TRUNCATE", func(t testing.TB, s *Store) func() (connector.Outcome, error) {
+		{"TRUNCATE", func(t testing.TB, s *Store, _ runner) func() (connector.Outcome, error) {
 			tab, _ := openIn(t, s, "t")
 			return func() (connector.Outcome, error) {
 				err := tab.Truncate(context.Background())
@@ -390,7 +395,7 @@ func (x *failing) statements(t testing.TB, name string, f faultfs.Fault) {
 // stages reports whether a statement writes a scratch file.
 func (x *failing) stages(t testing.TB, st statement) bool {
 	s := x.fresh(t)
-	run := st.plan(t, s)
+	run := st.plan(t, s, attempt)
 	faultfs.Arm(faultfs.Fault{Calls: faultfs.Open})
 	out, err := run()
 	staged, _ := faultfs.Disarm()
@@ -398,7 +403,7 @@ func (x *failing) stages(t testing.TB, st statement) bool {
 	require.Equal(t, connector.Done, out)
 	s = x.fresh(t)
 	s.Staging = false
-	run = st.plan(t, s)
+	run = st.plan(t, s, attempt)
 	faultfs.Arm(faultfs.Fault{Calls: faultfs.Open})
 	_, err = run()
 	direct, _ := faultfs.Disarm()
@@ -409,7 +414,7 @@ func (x *failing) stages(t testing.TB, st statement) bool {
 // each fails calls of a statement one after the other: two and the last, or all, of very many every so many.
 func (x *failing) each(t testing.TB, st statement, name string, f faultfs.Fault) {
 	s := x.fresh(t)
-	run := st.plan(t, s)
+	run := st.plan(t, s, attempt)
 	count := f
 	count.Nth = 0
 	faultfs.Arm(count)
@@ -446,7 +451,7 @@ func (x *failing) one(t testing.TB, st statement, name string, f faultfs.Fault, 
 	s := x.fresh(t)
 	dir := filepath.Dir(s.Path)
 	defer os.RemoveAll(dir)
-	run := st.plan(t, s)
+	run := st.plan(t, s, attempt)
 	holder, err := Open(nil, s.Path, Write) // keeps a WAL from being removed
 	require.NoError(t, err)
 	require.NoError(t, touch(holder))
@@ -500,7 +505,7 @@ func (x *failing) one(t testing.TB, st statement, name string, f faultfs.Fault, 
 		} else if has, err := digest(s.Path); has != after {
 			complain("again: %s, %v", has, err)
 		}
-	} else if out, err := makes("", "later", ReplaceNever, 1).plan(t, s)(); out != connector.Done {
+	} else if out, err := makes("", "later", ReplaceNever, 1).plan(t, s, attempt)(); out != connector.Done {
 		complain("the next statement: %v", err)
 	}
 	require.NoError(t, holder.Close())
