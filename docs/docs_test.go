@@ -113,6 +113,14 @@ func TestSQLiteTypes(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| %s | %s |\n", declared, read)
 	}
+	b.WriteString("\n## Tables that are there\n\n" +
+		"| statement | indexes, triggers, views, constraints | refused |\n|---|---|---|\n" +
+		"| REPLACE TABLE AS, CREATE OR REPLACE TABLE AS | there must be none that the new table would lack | each is named: triggers, views, indexes, CHECK, DEFAULT, foreign keys both ways, STRICT, WITHOUT ROWID |\n" +
+		"| INSERT OVERWRITE, TRUNCATE TABLE | stay | when rows of other tables would go or change with them: ON DELETE CASCADE, SET NULL, SET DEFAULT |\n" +
+		"| UPDATE, DELETE | stay, and act as they do for SQLite's own | views, virtual tables, generated columns in SET, a table without a PRIMARY KEY whose columns hide the rowid |\n\n" +
+		"UPDATE and DELETE hold the write lock from before the first row is read, so no row changes in between. In a file with a\n" +
+		"rollback journal readers wait while the rows are written, unless `'sink.staging' = 'true'` sends inserted rows through a scratch\n" +
+		"file; in WAL mode they never wait.\n")
 	check(t, "sqlite.md", b.String())
 }
 
