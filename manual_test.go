@@ -14,7 +14,7 @@ func manual() string {
 	b.WriteString(".TH SLUICE 1 \"2026-11-30\" \"Sluice\" \"User Commands\"\n.SH NAME\nsluice \\- " + roff(tagline) + "\n.SH SYNOPSIS\n")
 	b.WriteString(".B sluice\n.RI [ options ]\n.RI [ FILE.db \" ...]\"\n.SH DESCRIPTION\n")
 	paragraphs := []string{
-		"Sluice is a SQL shell with its own engine. It speaks the SQL of Apache Flink, reads and writes SQLite databases and files, and makes tables all or nothing: a CREATE TABLE AS that fails, is interrupted or is killed leaves nothing behind, and nobody sees a table before it is whole.",
+		"Sluice is a SQL shell with its own engine. It speaks the SQL of Apache Flink, reads and writes SQLite databases, PostgreSQL, MySQL and MariaDB servers, and files, and makes tables all or nothing: a CREATE TABLE AS that fails, is interrupted or is killed leaves nothing behind, and nobody sees a table before it is whole.",
 		"Without -f and -c it talks to the user when there is a terminal; else it runs its standard input as a script. Results go to standard output, everything else to standard error. Each FILE.db is a SQLite file, or a directory of them, that is opened as a catalog named after it; the last one becomes the current catalog.",
 		"A script stops at its first error, unless --on-error says otherwise.",
 	}

@@ -18,17 +18,20 @@ var record = flag.Bool("record", false, "record the session of the README again"
 
 // The session in the README is what happens: its statements are run, and what is printed is compared.
 func TestReadmeSession(t *testing.T) {
-	const head, prompt = "<!-- recorded: go test . -run Readme -args -record -->\n```\n$ ./sluice shop.db\n", "Sluice SQL> "
-	readme, err := os.ReadFile("README.md")
-	require.NoError(t, err)
-	before, rest, ok := strings.Cut(string(readme), head)
-	require.True(t, ok)
-	session, after, ok := strings.Cut(rest, "```\n")
-	require.True(t, ok)
+	const head = "<!-- recorded: go test . -run Readme -args -record -->\n```\n$ ./sluice shop.db\n"
+	run, shop := readmeShop(t)
+	checkSession(t, head, func(typed string) string {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "shop.db"), shop, 0o644))
+		return run(dir, typed, "--on-error", "continue", "shop.db")
+	})
+}
 
+// readmeShop makes the shop, and returns its file and a function that runs the program with it.
+func readmeShop(t *testing.T) (run func(dir, stdin string, args ...string) string, shop []byte) {
 	bin := buildSluice(t)
 	made := t.TempDir()
-	run := func(dir, stdin string, args ...string) string {
+	run = func(dir, stdin string, args ...string) string {
 		cmd := exec.Command(bin, args...)
 		cmd.Dir, cmd.Stdin = dir, strings.NewReader(stdin)
 		cmd.Env = append(os.Environ(), "TZ=UTC", "XDG_STATE_HOME="+made, "XDG_CONFIG_HOME="+made)
@@ -38,8 +41,21 @@ func TestReadmeSession(t *testing.T) {
 	scripts, err := filepath.Abs("scripts")
 	require.NoError(t, err)
 	run(made, "", "-f", filepath.Join(scripts, "shop.sql"))
-	shop, err := os.ReadFile(filepath.Join(made, "shop.db")) // no process has it open
+	shop, err = os.ReadFile(filepath.Join(made, "shop.db")) // no process has it open
 	require.NoError(t, err)
+	return run, shop
+}
+
+// checkSession runs the session behind head. run is given all that is typed up to a statement, and begins each time
+// with the same databases.
+func checkSession(t *testing.T, head string, run func(typed string) string) {
+	const prompt = "Sluice SQL> "
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	before, rest, ok := strings.Cut(string(readme), head)
+	require.True(t, ok)
+	session, after, ok := strings.Cut(rest, "```\n")
+	require.True(t, ok)
 
 	// Each statement as it is shown, with prompts, and as it is typed.
 	var shown, typed []string
@@ -60,9 +76,7 @@ func TestReadmeSession(t *testing.T) {
 	var recorded strings.Builder
 	last, lines := "", 0
 	for i := range typed {
-		dir := t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "shop.db"), shop, 0o644))
-		out := run(dir, strings.Join(typed[:i+1], ""), "--on-error", "continue", "shop.db")
+		out := run(strings.Join(typed[:i+1], ""))
 		out = failures.ReplaceAllString(out, "")
 		own, ok := strings.CutPrefix(out, last)
 		require.True(t, ok, "%s\n----\n%s", out, last)

@@ -11,34 +11,96 @@ import (
 	"github.com/sluice-sql/sluice/connector/jdbc/server"
 )
 
-const postgresDoc = "# PostgreSQL: catalogs, tables, types\n\nPrinted from `connector/jdbc/postgres`.\n\n" +
+const postgresDoc = "# PostgreSQL: catalogs, tables, types\n\nThe tables of options and types are printed from `connector/jdbc/postgres`. It is written for PostgreSQL 12 and later.\n\n" +
 	"    CREATE CATALOG pg WITH ('type' = 'jdbc', 'base-url' = 'jdbc:postgresql://localhost:5432/shop',\n" +
 	"      'username' = 'me', 'password' = 'env:PGPASSWORD');\n" +
 	"    USE CATALOG pg;\n\n" +
-	"A catalog is a server, seen as one user; its databases are the server's. A table of the schema `public` has its own\n" +
-	"name, one of another schema is written `schema.table` in back-quotes, as one name: ``pg.shop.`sales.orders` ``.\n" +
-	"`default-database`, or the one in `base-url`, is where USE CATALOG leads; without either it is `postgres`. CREATE and\n" +
-	"DROP make and drop databases and tables; the server's views are listed, read and dropped, and SHOW CREATE shows its own\n" +
-	"statement.\n"
+	"A catalog is a server, seen as one user; its databases are the server's. `default-database`, or the one in `base-url`,\n" +
+	"is where USE CATALOG leads; without either it is `postgres`. CREATE and DROP make and drop databases and tables, and\n" +
+	"ALTER TABLE adds, drops and renames columns and sets comments. The server's views are listed, read and dropped; SHOW\n" +
+	"CREATE VIEW shows its own statement.\n\n" +
+	"## Names\n\n" +
+	"A table of the schema `public` has its own name; one of another schema is written `schema.table`, as one name in\n" +
+	"back-quotes: ``SELECT * FROM pg.shop.`sales.orders` ``. A part that has a dot in it, or begins with a double quote, goes\n" +
+	"between double quotes: `` `\"a.b\"` `` is the table `a.b` of the schema `public`. A name has at most 63 bytes; a longer\n" +
+	"one is refused, not cut. Schemas are made and dropped in psql.\n\n" +
+	"## What a write does\n\n" +
+	"Each is one transaction of the server, which makes it all or nothing, whatever happens to Sluice. CREATE TABLE AS fills a\n" +
+	"table of a hidden name, which gets its own name last, so that nobody waits for it before. REPLACE TABLE AS refuses, and\n" +
+	"names it, when something would be lost with the old table: views and foreign keys that lead to it, indexes, triggers,\n" +
+	"rules, defaults, rights, comments. INSERT OVERWRITE keeps all of that. When the answer to a COMMIT is lost, the server is\n" +
+	"asked what became of the transaction; only when it cannot be asked is the outcome in doubt, and the next session that\n" +
+	"reaches it tells. All tables of one query are read from one snapshot, a large one by several connections; they are held\n" +
+	"while they are read, so that who drops, replaces or truncates one waits for the reader.\n\n" +
+	"## Rights\n\n" +
+	"Reading needs SELECT, and USAGE of the schema. CREATE TABLE AS needs CREATE in the schema, REPLACE TABLE AS and ALTER TABLE\n" +
+	"the table's owner. INSERT, UPDATE, DELETE and TRUNCATE need the right of that name; UPDATE, DELETE and INSERT with\n" +
+	"'sink.on-conflict' also TEMPORARY in the database, which everybody has unless it was taken.\n"
 
-const mysqlDoc = "# MySQL and MariaDB: catalogs, tables, types\n\nPrinted from `connector/jdbc/mysql`.\n\n" +
+const mysqlDoc = "# MySQL and MariaDB: catalogs, tables, types\n\nThe tables of options and types are printed from `connector/jdbc/mysql`. It is written for MySQL 8.0 and MariaDB 10.6 and later.\n\n" +
 	"    CREATE CATALOG my WITH ('type' = 'jdbc', 'base-url' = 'jdbc:mysql://localhost:3306/shop',\n" +
 	"      'username' = 'me', 'password' = 'file:/home/me/.mysql-password');\n" +
 	"    USE CATALOG my;\n\n" +
 	"A catalog is a server, seen as one user; its databases are the server's. `jdbc:mariadb:` is the same. A database is in\n" +
 	"use once `default-database` or `base-url` names one, or USE enters one. CREATE and DROP make and drop databases and\n" +
-	"tables; the server's views are listed, read and dropped, and SHOW CREATE shows its own statement.\n"
+	"tables, and ALTER TABLE adds, drops and renames columns and sets comments. The server's views are listed, read and\n" +
+	"dropped; SHOW CREATE VIEW shows its own statement.\n\n" +
+	"## What a write does\n\n" +
+	"CREATE TABLE AS fills a hidden table and publishes it by one RENAME TABLE, which fails when the name is taken by then.\n" +
+	"REPLACE TABLE AS moves the old table aside in the same RENAME, and refuses, and names it, when something would be lost with\n" +
+	"it: views and foreign keys that lead to it, indexes, triggers, defaults, comments. Rows go into a table that is\n" +
+	"there in one transaction, which needs InnoDB; so does INSERT OVERWRITE. The hidden tables of a job that was killed are\n" +
+	"dropped by the next session that uses the catalog, from any host: the server itself knows that the job's session is\n" +
+	"over. UPDATE and DELETE tell rows apart by the PRIMARY KEY or a unique index without NULLs, and are refused without one.\n\n" +
+	"## Rights\n\n" +
+	"Reading needs SELECT. CREATE TABLE AS needs CREATE, ALTER, DROP and INSERT in the database. INSERT, UPDATE and DELETE need\n" +
+	"the right of that name, UPDATE and DELETE also CREATE TEMPORARY TABLES. With CREATE, DROP and INSERT in the database such a\n" +
+	"write has a table of one row beside it, which tells what became of it when the answer to the COMMIT is lost; without,\n" +
+	"that is in doubt.\n"
 
 // passwordDoc is about what both have.
-const passwordDoc = "\nA password need not stand in a statement: `env:NAME` is a variable of the environment, `file:PATH` a file. Only the\n" +
-	"place is kept, and read when the catalog is opened. A password that is written out is shown nowhere, and kept where\n" +
-	"catalogs are. One in the address is refused.\n"
+const passwordDoc = "\n## Password\n\n" +
+	"It need not stand in a statement: `env:NAME` is a variable of the environment, `file:PATH` a file, without the newline\n" +
+	"at its end. Only the place is kept, and it is read when the catalog is opened. A password that is written out is shown\n" +
+	"nowhere, and kept in the catalog store if there is one. One in the address is refused.\n"
+
+const addressDoc = "\n## Address\n\n`jdbc:%s://host:port/database?parameter=value&…`; the port is %d unless given. Parameters are, with\n" +
+	"values for example:\n\n%s\nOthers are refused, with the reason where there is one.\n"
+
+// parameters are those of an address, each with a value that is taken.
+func parameters() map[string][][2]string {
+	return map[string][][2]string{
+		"postgresql": {{"sslmode", "require"}, {"sslrootcert", "ca.pem"}, {"sslcert", "me.pem"}, {"sslkey", "me.key"}, {"connectTimeout", "5"}, {"ApplicationName", "nightly"}, {"options", "-c work_mem=64MB"}},
+		"mysql":      {{"sslMode", "VERIFY_IDENTITY"}, {"serverSslCert", "ca.pem"}, {"connectTimeout", "5000"}, {"socketTimeout", "60000"}, {"tinyInt1isBit", "false"}, {"zeroDateTimeBehavior", "convertToNull"}},
+	}
+}
 
 func TestServers(t *testing.T) {
 	for _, d := range jdbc.Dialects(nil).All() {
 		page := map[string]string{"postgresql": postgresDoc, "mysql": mysqlDoc}[d.Name()]
 		require.NotEmpty(t, page, d.Name())
-		check(t, d.Name()+".md", page+passwordDoc+typeTables(t, d))
+		var list []string
+		for _, p := range parameters()[d.Name()] {
+			require.Empty(t, d.CheckParameter(p[0], p[1]))
+			list = append(list, "- `"+p[0]+"="+p[1]+"`\n")
+		}
+		page += passwordDoc + fmt.Sprintf(addressDoc, d.Name(), d.DefaultPort(), strings.Join(list, "")) + "\n## Options\n\nOf a catalog, and of a table `WITH ('connector' = 'jdbc')`.\n\n| option | default | values | what it is for |\n|---|---|---|---|\n"
+		for _, o := range d.Options() {
+			key := o.Key
+			if o.Prefix {
+				key += "#"
+			}
+			values := "any"
+			if len(o.Allowed) > 0 {
+				values = "`" + strings.Join(o.Allowed, "`, `") + "`"
+			}
+			preset := ""
+			if o.Default != "" {
+				preset = "`" + o.Default + "`"
+			}
+			page += fmt.Sprintf("| `%s` | %s | %s | %s |\n", key, preset, values, cell(o.Doc))
+		}
+		check(t, d.Name()+".md", page+typeTables(t, d))
 	}
 }
 

@@ -185,7 +185,7 @@ func runEveryWay(t *testing.T, path string, list []way) {
 	})
 }
 
-var jobID = regexp.MustCompile(`\b[0-9a-f]{32}\b`)
+var jobID = regexp.MustCompile(`\b[0-9a-f]{32}\b|(?P<ours>_sluice_)[0-9a-f]{32}`)
 
 // split cuts a script into its statements; those before an error are returned with it.
 func split(text string) (list []sqlparse.StatementText, err error) {
@@ -230,7 +230,7 @@ func (w *world) script(t *testing.T, input string, unordered bool) string {
 
 func (w *world) clean(s string) string {
 	s = strings.NewReplacer(w.scrub...).Replace(s)
-	return jobID.ReplaceAllString(strings.ReplaceAll(s, w.tmp, "$TMP"), "<job>")
+	return jobID.ReplaceAllString(strings.ReplaceAll(s, w.tmp, "$TMP"), "${ours}<job>")
 }
 
 // statement runs one statement and returns its result, or its error, as text.

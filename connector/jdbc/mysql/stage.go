@@ -145,6 +145,9 @@ func (t *staged) begin(ctx context.Context, job connector.JobID) (err error) {
 	}
 	t.made = true // maybe, if the answer is lost
 	if _, err := t.c.exec(ctx, ddl+" COMMENT="+literal(m.comment(users))); err != nil {
+		if n := numberOf(err); n == errDenied || n == errTableDenied {
+			t.made = false
+		}
 		return privilege(fmt.Errorf("table %s: %w", t.name, err), "a table is made under a hidden name first, which needs the rights CREATE, DROP, ALTER and INSERT on the database "+t.database)
 	}
 	made, _, err := t.c.describe(ctx, t.database, ownName(job, stagedName))
