@@ -98,16 +98,17 @@ func (s *Server) Close() error { return nil }
 func (s *Server) option(key string) string { return s.config.Options[key] }
 
 // with opens a session for the time of f.
-func (s *Server) with(ctx context.Context, database string, f func(*conn) error) error {
+func (s *Server) with(ctx context.Context, database string, f func(*conn) error) (err error) {
 	c, err := s.connect(ctx, database)
 	if err != nil {
 		return err
 	}
-	err = f(c)
-	if closeErr := c.close(); err == nil {
-		err = closeErr
-	}
-	return err
+	defer func() { // also when f panics
+		if closeErr := c.close(); err == nil {
+			err = closeErr
+		}
+	}()
+	return f(c)
 }
 
 // lockName is the name of the server's lock that a job's session holds.

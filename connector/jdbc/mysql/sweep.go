@@ -189,7 +189,7 @@ func (c *conn) sweepJob(ctx context.Context, database string, job connector.JobI
 const (
 	deadWait  = 5 * time.Second
 	deadPause = 20 * time.Millisecond
-	deadIdle  = 5
+	deadIdle  = 10
 )
 
 // lockOfDead takes the lock of a job that is dead; false: it lives. The session of a process that died goes on with

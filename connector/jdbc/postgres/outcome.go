@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -118,6 +119,8 @@ func (c *conn) sendCommit(ctx context.Context, e evidence) (tag string, err erro
 	defer off()
 	asked, stop := context.WithCancel(ctx)
 	answered, watched := make(chan struct{}), make(chan struct{})
+	hear := sync.OnceFunc(func() { close(answered) })
+	defer hear()   // a panic is to leave nobody behind
 	ended := false // by us; read when watched is closed
 	go func() {
 		defer close(watched)
@@ -147,7 +150,7 @@ func (c *conn) sendCommit(ctx context.Context, e evidence) (tag string, err erro
 	if err == nil {
 		err = c.answer(&r)
 	}
-	close(answered)
+	hear()
 	if err == nil {
 		stop()
 	}

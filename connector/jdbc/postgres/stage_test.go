@@ -519,7 +519,8 @@ func TestTerminated(t *testing.T) {
 		}
 		return numbers(n, 1000), nil
 	})
-	require.ErrorContains(t, err, "terminating connection due to administrator command")
+	// What the server says last may be lost when rows are under way to it.
+	require.Regexp(t, "terminating connection due to administrator command|the connection was (lost|reset)", err.Error())
 	require.NotContains(t, err.Error(), testserver.Password)
 	require.Less(t, n, 10_000)
 	out, err := tx.Commit(f.ctx)
