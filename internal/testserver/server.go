@@ -277,7 +277,8 @@ func startMariaDB(durable bool) (*Server, error) {
 	if out, err := init.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("mariadb-install-db: %w: %s", err, out)
 	}
-	args := []string{"--no-defaults", "--datadir=" + s.Dir + "/data", "--socket=" + s.Dir + "/s", "--port=" + strconv.Itoa(s.Port), "--bind-address=127.0.0.1",
+	// A directory of its own for temporary files, too: one server that starts removes those of others.
+	args := []string{"--no-defaults", "--datadir=" + s.Dir + "/data", "--tmpdir=" + s.Dir, "--socket=" + s.Dir + "/s", "--port=" + strconv.Itoa(s.Port), "--bind-address=127.0.0.1",
 		"--skip-name-resolve", "--innodb-buffer-pool-size=256M", "--default-time-zone=+00:00", "--max-connections=200"}
 	if durable {
 		args = append(args, "--innodb-log-file-size=1G", "--local-infile=1")
