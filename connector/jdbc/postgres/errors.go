@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -103,7 +104,12 @@ func (e *LinkError) Error() string { return e.Place + ": the connection was lost
 // network says in plain words what happened to a connection.
 func (s *Server) network(err error) string {
 	var dns *net.DNSError
+	var certificate *tls.CertificateVerificationError
 	switch {
+	case errors.As(err, &certificate):
+		return "the server's certificate is not accepted: " + certificate.Err.Error()
+	case strings.Contains(err.Error(), "server refused TLS connection"): // the driver has no other sign of it
+		return "the server does not speak TLS, which sslmode asks for"
 	case errors.As(err, &dns):
 		return "there is no host " + dns.Name
 	case errors.Is(err, syscall.ECONNREFUSED):

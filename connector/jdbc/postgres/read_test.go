@@ -5,11 +5,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/internal/testserver"
 	"github.com/sluice-sql/sluice/types"
 )
 
@@ -236,4 +238,39 @@ func TestHostileNames(t *testing.T) {
 		require.ErrorContains(t, err, want)
 	}
 	f.fails(f.stage("nosuch.t", 0, schema(t, "a INT")), "there is no schema \"nosuch\"; create it with PostgreSQL's own CREATE SCHEMA", numbers(0, 1))
+}
+
+// TestSlowLink: rows that come in pieces, with pauses longer than a Read waits, come whole.
+func TestSlowLink(t *testing.T) {
+	f := setUp(t)
+	f.sql("CREATE TABLE t AS SELECT n, repeat(md5(n::text), 20) AS s FROM generate_series(1, 3000) n")
+	slow := false
+	s, _ := f.proxied(func(d testserver.Direction, b []byte) testserver.Verdict {
+		if slow && d == testserver.ToClient {
+			time.Sleep(readWait + 20*time.Millisecond)
+		}
+		return testserver.Pass
+	})
+	tab := f.openBy(s, "t")
+	src, err := tab.Source(f.ctx, connector.Scan{Columns: []int{0, 1}, Limit: -1})
+	require.NoError(t, err)
+	defer src.Close()
+	splits, err := src.Splits(f.ctx, 1)
+	require.NoError(t, err)
+	r, err := src.Reader(f.ctx, splits)
+	require.NoError(t, err)
+	defer r.Close()
+	slow = true
+	var got []*column.Batch
+	reads := 0
+	for status := connector.More; status != connector.End; reads++ {
+		b := &column.Batch{}
+		start := time.Now()
+		status, err = r.Read(f.ctx, b)
+		require.NoError(t, err)
+		require.Less(t, time.Since(start), 20*readWait)
+		got = append(got, b)
+	}
+	require.Greater(t, reads, 5)
+	require.True(t, f.sql("SELECT n || '|' || s FROM t") == batchText(got...))
 }
