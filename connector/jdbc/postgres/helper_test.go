@@ -357,3 +357,15 @@ func batchText(batches ...*column.Batch) string {
 	}
 	return string(b)
 }
+
+// limited yields n batches of 2,000 numbers.
+func limited(n int) func() (*column.Batch, error) {
+	i := 0
+	return func() (*column.Batch, error) {
+		if i == n {
+			return nil, nil
+		}
+		i++
+		return numbers((i-1)*2000, 2000), nil
+	}
+}

@@ -21,7 +21,8 @@ import (
 // find the new table under the name: PostgreSQL looks a name up again when what it has locked is gone. Only a reader
 // whose snapshot is older than COMMIT would find the new table empty, as its rows are younger than the snapshot. They
 // are not: rows of a table made in the same transaction can be copied as frozen, which is visible to all. So
-// everybody sees all the old rows or all the new ones.
+// everybody sees all the old rows or all the new ones. With 'sink.on-conflict' rows are not copied but inserted, which
+// cannot be frozen: there a transaction whose snapshot is older than COMMIT finds the new table empty.
 //
 // Whether the name was taken, or the old table changed, is Commit's to say.
 
