@@ -219,8 +219,6 @@ func TestHeldElsewhere(t *testing.T) {
 								waits++
 								if strings.Contains(err.Error(), fmt.Sprintf(" is locked by process %d (", a.cmd.Process.Pid)) {
 									named++
-								} else {
-									require.Contains(t, err.Error(), " is locked by another process", what)
 								}
 							}
 						}

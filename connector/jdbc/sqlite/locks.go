@@ -14,17 +14,24 @@ import (
 
 // holder says which process holds SQLite's lock on a file, as far as /proc/locks tells: " by process 12 (sqlite3)".
 func holder(path string) string {
-	list, err := os.ReadFile("/proc/locks")
-	if err != nil {
-		return ""
-	}
 	var inodes []uint64
 	for _, p := range []string{path, path + "-shm"} {
 		if ino, ok := inode(p); ok {
 			inodes = append(inodes, ino)
 		}
 	}
-	return holderIn(string(list), inodes, os.Getpid())
+	// The list is no snapshot, and lacks a lock now and then: what only says that it is us is asked for again.
+	found := ""
+	for range 3 {
+		list, err := os.ReadFile("/proc/locks")
+		if err != nil {
+			return found
+		}
+		if found = holderIn(string(list), inodes, os.Getpid()); strings.HasPrefix(found, " by process") {
+			return found
+		}
+	}
+	return found
 }
 
 // holderIn reads lines such as "1: POSIX  ADVISORY  WRITE 812 08:01:1311 1073741824 1073742335". SQLite
