@@ -236,7 +236,8 @@ func (s *sqliteSite) look(t *testing.T, _ string) string {
 		}
 	}
 	switch {
-	case err != nil && (strings.Contains(err.Error(), "locked") || strings.Contains(err.Error(), "busy")):
+	case err != nil && (strings.Contains(err.Error(), "locked") || strings.Contains(err.Error(), "busy") ||
+		strings.Contains(err.Error(), "locking protocol")): // a process was stopped while it had a lock of the WAL
 		return "locked"
 	case err != nil:
 		return err.Error()
