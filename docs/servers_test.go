@@ -52,6 +52,10 @@ const mysqlDoc = "# MySQL and MariaDB: catalogs, tables, types\n\nThe tables of 
 	"there in one transaction, which needs InnoDB; so does INSERT OVERWRITE. The hidden tables of a job that was killed are\n" +
 	"dropped by the next session that uses the catalog, from any host: the server itself knows that the job's session is\n" +
 	"over. UPDATE and DELETE tell rows apart by the PRIMARY KEY or a unique index without NULLs, and are refused without one.\n\n" +
+	"## What a read sees\n\n" +
+	"Each table that a statement reads has a snapshot of its own, one for each time it is named: a server of this kind gives a\n" +
+	"snapshot to one session alone. A join of two tables that others write to meanwhile may see one before such a write, and\n" +
+	"the other after it. Under a collation that takes two texts for one ('a' and 'A'), so does a PRIMARY KEY that is upserted.\n\n" +
 	"## Rights\n\n" +
 	"Reading needs SELECT. CREATE TABLE AS needs CREATE, ALTER, DROP and INSERT in the database. INSERT, UPDATE and DELETE need\n" +
 	"the right of that name, UPDATE and DELETE also CREATE TEMPORARY TABLES. With CREATE, DROP and INSERT in the database such a\n" +

@@ -30,10 +30,11 @@ const sqlMode = "STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISI
 // setup makes a session independent of the server's defaults. Limits on the time of statements are lifted; a
 // session whose client is gone without a word is ended by TCP's keepalive.
 const setup = "SET SESSION sql_mode='" + sqlMode + "', SESSION time_zone='+00:00', SESSION autocommit=1, SESSION character_set_client=utf8mb4, SESSION character_set_connection=utf8mb4, " +
-	"SESSION character_set_results=utf8mb4, SESSION collation_connection=utf8mb4_bin, SESSION foreign_key_checks=1, SESSION unique_checks=1, SESSION sql_select_limit=DEFAULT, " +
+	"SESSION character_set_results=utf8mb4, SESSION collation_connection=utf8mb4_bin, SESSION foreign_key_checks=1, SESSION unique_checks=1, SESSION sql_select_limit=18446744073709551615, SESSION completion_type=0, " +
 	"SESSION net_write_timeout=86400, SESSION net_read_timeout=86400, SESSION wait_timeout=86400, SESSION group_concat_max_len=1048576, SESSION sql_safe_updates=0, SESSION sql_quote_show_create=1" +
 	// What the two kinds of server call by other names: each takes the other's for a comment.
-	" /*M!100100 , SESSION max_statement_time=0, SESSION tx_isolation='REPEATABLE-READ' */ /*!50720 , SESSION max_execution_time=0, SESSION transaction_isolation='REPEATABLE-READ' */"
+	" /*M!100100 , SESSION max_statement_time=0, SESSION tx_isolation='REPEATABLE-READ' */" +
+	" /*M!100300 , SESSION idle_transaction_timeout=0, SESSION idle_readonly_transaction_timeout=0, SESSION idle_write_transaction_timeout=0 */ /*!50720 , SESSION max_execution_time=0, SESSION transaction_isolation='REPEATABLE-READ' */"
 
 // conn is one session. It is used by one goroutine at a time.
 type conn struct {
@@ -205,6 +206,78 @@ func (c *conn) exec(ctx context.Context, statement string) (int64, error) {
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+// How long the statement that ends a job may be without an answer before another session looks what the server makes
+// of it, and how often the server may be out of reach then before the link counts as lost.
+const (
+	commitPatience = 3 * time.Second
+	commitLooks    = 10
+)
+
+// last runs the statement that ends a job, whose answer decides: a link that looks alive and carries nothing must not
+// keep it waiting for ever.
+func (c *conn) last(ctx context.Context, statement string) error {
+	over, stop := context.WithCancel(context.Background())
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		c.watchLast(over)
+	}()
+	_, err := c.exec(ctx, statement)
+	stop()
+	<-watched
+	return err
+}
+
+// watchLast closes the link once the server twice says that it has nothing to do for this session, or cannot be asked
+// for long: either the statement or its answer was lost. The session is ended before, so that the outcome is certain.
+func (c *conn) watchLast(over context.Context) {
+	idle, silent := 0, 0
+	for idle < 2 && silent < commitLooks {
+		select {
+		case <-over.Done():
+			return
+		case <-time.After(commitPatience):
+		}
+		busy, err := c.busy(over, idle == 1)
+		switch {
+		case err != nil:
+			silent++
+		case busy:
+			idle, silent = 0, 0
+		default:
+			idle++
+		}
+	}
+	if over.Err() == nil {
+		_ = c.raw.Close()
+	}
+}
+
+// busy asks another session whether the server works for this one; with end a session that waits is ended.
+func (c *conn) busy(ctx context.Context, end bool) (bool, error) {
+	ctx, stop := context.WithTimeout(ctx, killTime)
+	defer stop()
+	k, err := c.s.dial(ctx, "", false)
+	if err != nil {
+		return false, err
+	}
+	defer k.close()
+	id := strconv.FormatUint(c.id, 10)
+	rows, err := k.query(ctx, "SELECT COMMAND FROM information_schema.PROCESSLIST WHERE ID = "+id)
+	if err != nil {
+		return false, err
+	}
+	if len(rows) > 0 && rows[0][0].text != "Sleep" {
+		return true, nil
+	}
+	if end && len(rows) > 0 {
+		if _, err := k.exec(ctx, "KILL "+id); err != nil && ctx.Err() != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // cell is a value of a small result.

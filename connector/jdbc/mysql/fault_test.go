@@ -257,3 +257,44 @@ func TestKilledAtCommit(t *testing.T) {
 	}
 	t.Logf("done %d, not done %d", outcomes[connector.Done], outcomes[connector.NotDone])
 }
+
+// The answer to a commit is lost while the link looks alive: the outcome is asked for, and the commit comes to an end.
+func TestCommitWithoutAnswer(t *testing.T) {
+	f := setUp(t)
+	for _, lost := range []string{"question", "answer"} {
+		f.sql("DROP TABLE IF EXISTS s; CREATE TABLE s (a INT) ENGINE=InnoDB")
+		var gone atomic.Bool
+		s, p := f.through(func(d testserver.Direction, b []byte) testserver.Verdict {
+			if d == testserver.ToServer && strings.HasSuffix(string(b), "\x03COMMIT") {
+				gone.Store(true)
+				if lost == "question" {
+					return testserver.Drop
+				}
+				return testserver.Pass
+			}
+			if gone.Load() && lost == "answer" && d == testserver.ToClient {
+				gone.Store(false) // the one answer
+				return testserver.Drop
+			}
+			return testserver.Pass
+		})
+		tab, err := s.OpenTable(f.ctx, f.db, "s", schema(t, "a INT"))
+		require.NoError(t, err)
+		tx, err := tab.(*Table).Transaction(f.ctx, connector.Insert{Columns: []int{0}})
+		require.NoError(t, err)
+		tx.(connector.Evident).NoteEvidence(func(string) error { return nil })
+		_, err = f.write(tx, numbers(1, 2))
+		require.NoError(t, err)
+		out, err := tx.Commit(f.ctx)
+		if lost == "question" {
+			require.Equal(t, connector.NotDone, out, "%v", err)
+			require.Equal(t, "0\n", f.sql("SELECT COUNT(*) FROM s"))
+		} else {
+			require.Equal(t, connector.Done, out, "%v", err)
+			require.Equal(t, "2\n", f.sql("SELECT COUNT(*) FROM s"))
+		}
+		require.NoError(t, tx.Abort(f.ctx))
+		p.SetFilter(nil)
+		require.Empty(t, f.ours(), lost)
+	}
+}

@@ -12,7 +12,8 @@ import (
 
 // pushed turns conjuncts over a table's schema into the server's own conditions. Only those are turned whose
 // meaning is the same here and there: a column of an integer type, DOUBLE or VARCHAR compared with literals, or
-// tested for NULL. Text is compared by bytes: the server's collations do not tell all texts apart.
+// tested for NULL. Text is compared by bytes: the server's collations do not tell all texts apart. It is text in utf8mb4
+// alone: other character sets do not have every literal, and some of them turn two characters into one of ours.
 type pushed struct {
 	table  *table
 	schema types.Schema
@@ -98,7 +99,7 @@ func (p *pushed) column(c *expr.Column) (*tableColumn, types.Type, bool) {
 		return had, t, had.declared.name == "double" && len(had.declared.args) == 0
 	case t.Kind == types.VarChar:
 		text := had.declared.name == "varchar" || strings.HasSuffix(had.declared.name, "text")
-		return had, t, text && had.charset != "" && had.charset != "binary"
+		return had, t, text && had.charset == "utf8mb4"
 	}
 	return nil, types.Type{}, false
 }

@@ -174,3 +174,32 @@ func TestNoSecret(t *testing.T) {
 	require.Error(t, err)
 	require.NotContains(t, err.Error(), testserver.Password)
 }
+
+// Limits that the server puts on its sessions by itself do not cut what is read, nor end a transaction of ours.
+func TestServerLimits(t *testing.T) {
+	f := setUp(t)
+	defer f.sql("SET GLOBAL sql_select_limit=DEFAULT, GLOBAL completion_type=DEFAULT")
+	f.sql("CREATE TABLE s (a INT) ENGINE=InnoDB; INSERT INTO s VALUES (1), (2), (3); SET GLOBAL sql_select_limit=1, GLOBAL completion_type=2")
+	f.done(f.stage("t", server.Create, schema(t, "a INT")), numbers(1, 3))
+	require.Equal(t, "3\n", f.sql("SELECT COUNT(*) FROM t"))
+	c, err := f.s.connect(f.ctx, f.db)
+	require.NoError(t, err)
+	defer c.close()
+	rows, err := c.query(f.ctx, "SELECT a FROM s")
+	require.NoError(t, err)
+	require.Len(t, rows, 3)
+}
+
+// A table that is altered between the plan and the first row is not written: its columns would round.
+func TestAlteredBeforeFirstRow(t *testing.T) {
+	f := setUp(t)
+	f.sql("CREATE TABLE s (a INT) ENGINE=InnoDB")
+	tab, err := f.s.OpenTable(f.ctx, f.db, "s", schema(t, "a INT"))
+	require.NoError(t, err)
+	tx, err := tab.(*Table).Transaction(f.ctx, connector.Insert{Columns: []int{0}})
+	require.NoError(t, err)
+	require.NoError(t, tx.Begin(f.ctx, connector.NewJobID()))
+	_, err = f.ts.TryQuery(f.db, "SET lock_wait_timeout=1; ALTER TABLE s MODIFY a TINYINT")
+	require.Error(t, err) // the transaction holds it
+	require.NoError(t, tx.Abort(f.ctx))
+}

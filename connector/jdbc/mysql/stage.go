@@ -314,7 +314,7 @@ func (t *staged) publish(ctx context.Context) (connector.Outcome, error) {
 			return connector.NotDone, err
 		}
 	}
-	_, err := t.c.exec(ctx, "RENAME TABLE "+rename)
+	err := t.c.last(ctx, "RENAME TABLE "+rename)
 	if err == nil {
 		err = failpoint.Hit("publish.sent")
 	}

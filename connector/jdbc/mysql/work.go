@@ -70,6 +70,9 @@ func (w *work) begin(ctx context.Context, job connector.JobID) error {
 			return err
 		}
 	}
+	if err := w.pin(ctx); err != nil {
+		return err
+	}
 	if w.overwrite {
 		if _, err := w.c.exec(ctx, "DELETE FROM "+into); err != nil {
 			return fmt.Errorf("table %s: %w", w.name, err)
@@ -82,6 +85,19 @@ func (w *work) begin(ctx context.Context, job connector.JobID) error {
 	}
 	w.load = newLoader(w.c, into, w.name, w.columns, w.conflict)
 	return failpoint.Hit("begin.staged")
+}
+
+// pin keeps others from altering the table until the transaction ends, by having read it, and makes sure that nobody
+// has since it was looked at: a narrower column would round what is meant for the wider one.
+func (w *work) pin(ctx context.Context) error {
+	if _, err := w.c.query(ctx, "SELECT 1 FROM "+qualified(w.database, w.name)+" LIMIT 0"); err != nil {
+		return fmt.Errorf("table %s: %w", w.name, err)
+	}
+	now, err := w.c.present(ctx, w.database, w.name)
+	if err != nil {
+		return err
+	}
+	return w.unchanged(now)
 }
 
 // unchanged makes sure that the columns are still what was planned for.
@@ -188,7 +204,7 @@ func (w *work) commit(ctx context.Context) (connector.Outcome, error) {
 	if err := failpoint.Hit("publish.before"); err != nil {
 		return connector.NotDone, w.fail(err)
 	}
-	_, err := w.c.exec(ctx, "COMMIT")
+	err := w.c.last(ctx, "COMMIT")
 	if err == nil {
 		err = failpoint.Hit("publish.sent")
 	}

@@ -74,7 +74,7 @@ func (s *Server) DropDatabase(ctx context.Context, name string, cascade bool) er
 		case codeNoDatabase:
 			return &noDatabaseError{s.place(name)}
 		case codeObjectInUse:
-			users, listErr := c.texts(ctx, "SELECT 'process ' || pid || coalesce(' of ' || usename, '') || coalesce(' (' || nullif(application_name, '') || ')', '') || coalesce(' from ' || host(client_addr), '') FROM pg_catalog.pg_stat_activity WHERE datname = $1 AND pid <> pg_catalog.pg_backend_pid() ORDER BY pid", name)
+			users, listErr := c.texts(ctx, "SELECT 'process ' OPERATOR(pg_catalog.||) pid OPERATOR(pg_catalog.||) coalesce(' of ' OPERATOR(pg_catalog.||) usename, '') OPERATOR(pg_catalog.||) coalesce(' (' OPERATOR(pg_catalog.||) nullif(application_name, '') OPERATOR(pg_catalog.||) ')', '') OPERATOR(pg_catalog.||) coalesce(' from ' OPERATOR(pg_catalog.||) host(client_addr), '') FROM pg_catalog.pg_stat_activity WHERE datname = $1 AND pid <> pg_catalog.pg_backend_pid() ORDER BY pid", name)
 			if listErr == nil && len(users) > 0 {
 				return fmt.Errorf("%s: the database is in use by %s; it is dropped once nobody uses it", s.place(name), strings.Join(users, ", "))
 			}

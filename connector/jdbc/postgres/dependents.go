@@ -51,36 +51,36 @@ named AS (
     AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_index i WHERE i.indexrelid = own.objid AND i.indisprimary AND i.indrelid = t.oid)
     AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_trigger g WHERE own.classid = 'pg_catalog.pg_trigger'::pg_catalog.regclass AND g.oid = own.objid AND g.tgisinternal)
   UNION ALL
-  SELECT 'rights granted to ' || pg_catalog.string_agg(DISTINCT CASE x.grantee WHEN 0 THEN 'everybody' ELSE pg_catalog.pg_get_userbyid(x.grantee) END, ', ')
+  SELECT 'rights granted to ' OPERATOR(pg_catalog.||) pg_catalog.string_agg(DISTINCT CASE x.grantee WHEN 0 THEN 'everybody' ELSE pg_catalog.pg_get_userbyid(x.grantee) END, ', ')
   FROM t, LATERAL (SELECT e.grantee FROM pg_catalog.aclexplode(t.relacl) e WHERE e.grantee <> t.relowner
     UNION SELECT e.grantee FROM pg_catalog.pg_attribute a, LATERAL pg_catalog.aclexplode(a.attacl) e WHERE a.attrelid = t.oid AND NOT a.attisdropped) x HAVING count(*) > 0
   UNION ALL
   SELECT 'the rights of its owner, which were changed' FROM t WHERE t.relacl IS NOT NULL AND NOT t.relacl @> (SELECT pg_catalog.array_agg(d) FROM pg_catalog.unnest(pg_catalog.acldefault('r', t.relowner)) d)
   UNION ALL
-  SELECT 'its owner ' || pg_catalog.pg_get_userbyid(t.relowner) FROM t WHERE pg_catalog.pg_get_userbyid(t.relowner) <> current_user
+  SELECT 'its owner ' OPERATOR(pg_catalog.||) pg_catalog.pg_get_userbyid(t.relowner) FROM t WHERE pg_catalog.pg_get_userbyid(t.relowner) <> current_user
   UNION ALL
   SELECT 'row-level security' FROM t WHERE t.secured
   UNION ALL
-  SELECT 'its being a part of ' || pg_catalog.pg_describe_object('pg_catalog.pg_class'::pg_catalog.regclass, i.inhparent, 0) FROM t JOIN pg_catalog.pg_inherits i ON i.inhrelid = t.oid
+  SELECT 'its being a part of ' OPERATOR(pg_catalog.||) pg_catalog.pg_describe_object('pg_catalog.pg_class'::pg_catalog.regclass, i.inhparent, 0) FROM t JOIN pg_catalog.pg_inherits i ON i.inhrelid = t.oid
   UNION ALL
-  SELECT CASE o.objsubid WHEN 0 THEN 'the comment on the table' ELSE 'the comment on the column ' || a.attname END FROM t JOIN pg_catalog.pg_description o ON o.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND o.objoid = t.oid
+  SELECT CASE o.objsubid WHEN 0 THEN 'the comment on the table' ELSE 'the comment on the column ' OPERATOR(pg_catalog.||) a.attname END FROM t JOIN pg_catalog.pg_description o ON o.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND o.objoid = t.oid
     LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attnum = o.objsubid AND o.objsubid > 0 WHERE NOT coalesce(a.attname, '') = ANY ($2::pg_catalog.text[])
   UNION ALL
-  SELECT 'the security label of ' || l.provider FROM t JOIN pg_catalog.pg_seclabel l ON l.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND l.objoid = t.oid
+  SELECT 'the security label of ' OPERATOR(pg_catalog.||) l.provider FROM t JOIN pg_catalog.pg_seclabel l ON l.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND l.objoid = t.oid
   UNION ALL
   SELECT 'its being unlogged' FROM t WHERE t.relpersistence = 'u'
   UNION ALL
-  SELECT 'its tablespace ' || s.spcname FROM t JOIN pg_catalog.pg_tablespace s ON s.oid = t.reltablespace
+  SELECT 'its tablespace ' OPERATOR(pg_catalog.||) s.spcname FROM t JOIN pg_catalog.pg_tablespace s ON s.oid = t.reltablespace
   UNION ALL
-  SELECT 'its storage options ' || pg_catalog.array_to_string(t.reloptions, ', ') FROM t WHERE t.reloptions IS NOT NULL
+  SELECT 'its storage options ' OPERATOR(pg_catalog.||) pg_catalog.array_to_string(t.reloptions, ', ') FROM t WHERE t.reloptions IS NOT NULL
   UNION ALL
   SELECT 'its replica identity' FROM t WHERE t.relreplident <> 'd'
   UNION ALL
-  SELECT 'its being clustered on ' || i.indexrelid::pg_catalog.regclass FROM t JOIN pg_catalog.pg_index i ON i.indrelid = t.oid AND i.indisclustered
+  SELECT 'its being clustered on ' OPERATOR(pg_catalog.||) i.indexrelid::pg_catalog.regclass FROM t JOIN pg_catalog.pg_index i ON i.indrelid = t.oid AND i.indisclustered
   UNION ALL
-  SELECT 'its being a part of ' || pg_catalog.pg_describe_object(d.refclassid, d.refobjid, 0) FROM t JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objid = t.oid AND d.deptype = 'e'
+  SELECT 'its being a part of ' OPERATOR(pg_catalog.||) pg_catalog.pg_describe_object(d.refclassid, d.refobjid, 0) FROM t JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objid = t.oid AND d.deptype = 'e'
   UNION ALL
-  SELECT CASE WHEN a.attcollation <> y.typcollation THEN 'the collation of column ' ELSE 'the settings of column ' END || a.attname
+  SELECT CASE WHEN a.attcollation <> y.typcollation THEN 'the collation of column ' ELSE 'the settings of column ' END OPERATOR(pg_catalog.||) a.attname
   FROM t JOIN pg_catalog.pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped JOIN pg_catalog.pg_type y ON y.oid = a.atttypid
   WHERE a.attcollation <> y.typcollation OR coalesce(a.attstattarget, -1) <> -1 OR a.attoptions IS NOT NULL OR a.attstorage <> y.typstorage OR coalesce(pg_catalog.to_jsonb(a) ->> 'attcompression', '') <> '')
 SELECT DISTINCT what FROM named ORDER BY what`, oid, kept)

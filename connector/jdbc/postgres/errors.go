@@ -108,8 +108,6 @@ func (s *Server) network(err error) string {
 	switch {
 	case errors.As(err, &certificate):
 		return "the server's certificate is not accepted: " + certificate.Err.Error()
-	case strings.Contains(err.Error(), "server refused TLS connection"): // the driver has no other sign of it
-		return "the server does not speak TLS, which sslmode asks for"
 	case errors.As(err, &dns):
 		return "there is no host " + dns.Name
 	case errors.Is(err, syscall.ECONNREFUSED):
@@ -124,6 +122,9 @@ func (s *Server) network(err error) string {
 		return "no answer in time"
 	case errors.Is(err, net.ErrClosed):
 		return "the connection is closed"
+	// Last: with sslmode=prefer a second try without TLS has its own error. The driver has no other sign of it.
+	case strings.Contains(err.Error(), "server refused TLS connection"):
+		return "the server does not speak TLS, which sslmode asks for"
 	}
 	return s.scrub(err.Error())
 }

@@ -79,7 +79,7 @@ func (s *Server) holder(database string, pid uint32) string {
 	defer stop()
 	var who []string
 	_ = s.with(ctx, database, func(c *conn) (err error) {
-		who, err = c.texts(ctx, `SELECT 'process ' || b.pid || coalesce(' (' || nullif(a.application_name, '') || ')', '') || coalesce(' of ' || a.usename, '')
+		who, err = c.texts(ctx, `SELECT 'process ' OPERATOR(pg_catalog.||) b.pid OPERATOR(pg_catalog.||) coalesce(' (' OPERATOR(pg_catalog.||) nullif(a.application_name, '') OPERATOR(pg_catalog.||) ')', '') OPERATOR(pg_catalog.||) coalesce(' of ' OPERATOR(pg_catalog.||) a.usename, '')
 FROM pg_catalog.unnest(pg_catalog.pg_blocking_pids($1::int4)) AS b(pid) LEFT JOIN pg_catalog.pg_stat_activity a ON a.pid = b.pid ORDER BY b.pid`, int(pid))
 		return err
 	})

@@ -129,7 +129,7 @@ func (s *source) hold(ctx context.Context, c *conn) error {
 func (s *source) same(ctx context.Context, c *conn) error {
 	t := s.table.info
 	changed := fmt.Errorf("table %s: %w", t.rel, server.ErrChanged)
-	r, err := c.query(ctx, `SELECT c.oid || '.' || c.xmin, c.oid = pg_catalog.to_regclass($3)::pg_catalog.oid AND (c.relkind NOT IN ('r', 'm') OR c.relfilenode = pg_catalog.pg_relation_filenode(c.oid))
+	r, err := c.query(ctx, `SELECT c.oid OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) c.xmin, c.oid = pg_catalog.to_regclass($3)::pg_catalog.oid AND (c.relkind NOT IN ('r', 'm') OR c.relfilenode = pg_catalog.pg_relation_filenode(c.oid))
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2`, t.rel.schema, t.rel.name, t.rel.sql())
 	switch {
 	case err != nil:

@@ -99,7 +99,7 @@ func (t *tableInfo) column(name string) *columnInfo {
 
 // find returns the oid of a relation, "" where there is none, with its kind and identity.
 func (c *conn) find(ctx context.Context, rel relation) (oid, kind, identity string, err error) {
-	r, err := c.query(ctx, "SELECT c.oid, c.relkind, c.oid || '.' || c.xmin FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2", rel.schema, rel.name)
+	r, err := c.query(ctx, "SELECT c.oid, c.relkind, c.oid OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) c.xmin FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname = $2", rel.schema, rel.name)
 	if err != nil || len(r.rows) == 0 {
 		return "", "", "", err
 	}
@@ -154,11 +154,11 @@ func (c *conn) describeOne(ctx context.Context, rel relation, oid, kind, identit
 	t := &tableInfo{rel: rel, oid: oid, kind: kind, identity: identity}
 	r, err := c.query(ctx, `SELECT a.attname, b.oid, b.typmod, pg_catalog.format_type(b.oid, b.typmod), pg_catalog.format_type(a.atttypid, a.atttypmod),
   a.attnotnull, pg_catalog.pg_get_expr(d.adbin, d.adrelid), a.attidentity, a.attgenerated <> '', pg_catalog.col_description(a.attrelid, a.attnum),
-  CASE WHEN a.attcollation <> t.typcollation THEN pg_catalog.quote_ident(cn.nspname) || '.' || pg_catalog.quote_ident(co.collname) END,
+  CASE WHEN a.attcollation <> t.typcollation THEN pg_catalog.quote_ident(cn.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(co.collname) END,
   (SELECT pg_catalog.string_agg(CASE
      WHEN k.def = pg_catalog.format('CHECK (((%1$I >= ''-128''::integer) AND (%1$I <= 127)))', a.attname) THEN 'tinyint'
-     WHEN pg_catalog.left(k.def, pg_catalog.length(k.exactly)) = k.exactly THEN 'binary ' || pg_catalog.substr(k.def, pg_catalog.length(k.exactly) + 1)
-     WHEN pg_catalog.left(k.def, pg_catalog.length(k.most)) = k.most THEN 'varbinary ' || pg_catalog.substr(k.def, pg_catalog.length(k.most) + 1)
+     WHEN pg_catalog.left(k.def, pg_catalog.length(k.exactly)) = k.exactly THEN 'binary ' OPERATOR(pg_catalog.||) pg_catalog.substr(k.def, pg_catalog.length(k.exactly) + 1)
+     WHEN pg_catalog.left(k.def, pg_catalog.length(k.most)) = k.most THEN 'varbinary ' OPERATOR(pg_catalog.||) pg_catalog.substr(k.def, pg_catalog.length(k.most) + 1)
    END, ';') FROM (SELECT pg_catalog.pg_get_constraintdef(q.oid) AS def, pg_catalog.format('CHECK ((octet_length(%I) = ', a.attname) AS exactly,
      pg_catalog.format('CHECK ((octet_length(%I) <= ', a.attname) AS most FROM pg_catalog.pg_constraint q
      WHERE q.conrelid = a.attrelid AND q.contype = 'c' AND q.convalidated AND q.conkey = ARRAY[a.attnum]) k)
@@ -344,7 +344,7 @@ func (c *conn) statement(ctx context.Context, t *tableInfo) (string, error) {
 		}
 		lines = append(lines, line)
 	}
-	constraints, err := c.texts(ctx, "SELECT 'CONSTRAINT ' || pg_catalog.quote_ident(conname) || ' ' || pg_catalog.pg_get_constraintdef(oid) FROM pg_catalog.pg_constraint WHERE conrelid = $1::pg_catalog.oid AND contype IN ('p', 'u', 'c', 'f', 'x') ORDER BY contype = 'p' DESC, contype, conname", t.oid)
+	constraints, err := c.texts(ctx, "SELECT 'CONSTRAINT ' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(conname) OPERATOR(pg_catalog.||) ' ' OPERATOR(pg_catalog.||) pg_catalog.pg_get_constraintdef(oid) FROM pg_catalog.pg_constraint WHERE conrelid = $1::pg_catalog.oid AND contype IN ('p', 'u', 'c', 'f', 'x') ORDER BY contype = 'p' DESC, contype, conname", t.oid)
 	if err != nil {
 		return "", err
 	}
