@@ -47,12 +47,12 @@ func (c *Server) Check(ctx context.Context, path catalog.ObjectPath, table *cata
 }
 
 // Stage returns the staged table of a CREATE TABLE AS, or of one that replaces.
-func (c *Server) Stage(_ context.Context, path catalog.ObjectPath, table *catalog.CatalogTable, purpose catalog.Purpose, readsSame bool) (catalog.StagedTable, error) {
+func (c *Server) Stage(_ context.Context, path catalog.ObjectPath, table *catalog.CatalogTable, purpose catalog.Purpose, _ bool) (catalog.StagedTable, error) {
 	def, err := c.definition(path.Object, table)
 	if err != nil {
 		return nil, err
 	}
-	tx := c.server.Stage(server.Target{Database: path.Database, Table: path.Object, Definition: def, Mode: modeOf(purpose), ReadsSame: readsSame})
+	tx := c.server.Stage(server.Target{Database: path.Database, Table: path.Object, Definition: def, Mode: modeOf(purpose)})
 	t := serverStaged{Transaction: tx, c: c, path: path}
 	if e, ok := tx.(connector.Evident); ok {
 		return evidentStaged{t, e}, nil

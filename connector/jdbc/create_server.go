@@ -48,7 +48,7 @@ func (a Address) target(def connector.TableDef, insert connector.Insert) server.
 	for _, at := range insert.Columns {
 		schema.Columns = append(schema.Columns, def.Schema.Columns[at])
 	}
-	return server.Target{Database: a.Database, Table: def.Options["table-name"], Definition: server.Definition{Schema: schema, Comments: CommentsOf(schema)}, ReadsSame: insert.ReadsSame}
+	return server.Target{Database: a.Database, Table: def.Options["table-name"], Definition: server.Definition{Schema: schema, Comments: CommentsOf(schema)}}
 }
 
 // CommentsOf returns the comments of columns by name.

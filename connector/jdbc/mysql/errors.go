@@ -27,14 +27,12 @@ const (
 	errDuplicate        = 1062
 	errRowReferenced    = 1451
 	errNoRowReferenced  = 1452
-	errTooLarge         = 1118 // row size
 	errTableDenied      = 1142
 	errNoSuchTable      = 1146
 	errPacketTooLarge   = 1153
 	errLockWait         = 1205
 	errDeadlock         = 1213
 	errInterrupted      = 1317
-	errTableChanged     = 1412 // since the snapshot
 	errKilled           = 1927 // MariaDB: connection was killed
 	errDropNotPermitted = 1227
 	errTooManySessions  = 1040

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/connector/jdbc/pushdown"
 	"github.com/sluice-sql/sluice/expr"
 	"github.com/sluice-sql/sluice/types"
 )
@@ -19,23 +20,6 @@ type pushed struct {
 	schema types.Schema
 }
 
-// operator returns the server's operator, and that with the sides changed; "" for none.
-func operator(name string) (op, mirrored string) {
-	switch name {
-	case "=":
-		return "=", "="
-	case "<":
-		return "<", ">"
-	case "<=":
-		return "<=", ">="
-	case ">":
-		return ">", "<"
-	case ">=":
-		return ">=", "<="
-	}
-	return "", ""
-}
-
 // condition returns the SQL of a conjunct, and false when the server is not to apply it.
 func (p *pushed) condition(e expr.Expr) (string, bool) {
 	call, ok := e.(*expr.Call)
@@ -43,7 +27,7 @@ func (p *pushed) condition(e expr.Expr) (string, bool) {
 		return "", false
 	}
 	name, a := call.Func.Name, call.Args
-	op, mirrored := operator(name)
+	op, mirrored := pushdown.Comparison(name)
 	switch {
 	case name == "AND":
 		parts := make([]string, len(a))
@@ -104,24 +88,8 @@ func (p *pushed) column(c *expr.Column) (*tableColumn, types.Type, bool) {
 	return nil, types.Type{}, false
 }
 
-// seeThrough returns the column under casts that keep every value: to a wider integer, to STRING.
-func seeThrough(e expr.Expr) (*expr.Column, bool) {
-	switch x := e.(type) {
-	case *expr.Column:
-		return x, true
-	case *expr.Cast:
-		from := x.Arg.Type()
-		widens := from.IsInteger() && x.T.IsInteger() && x.T.Kind >= from.Kind ||
-			from.Kind == types.VarChar && x.T.Kind == types.VarChar && x.T.Precision == types.MaxLength
-		if widens {
-			return seeThrough(x.Arg)
-		}
-	}
-	return nil, false
-}
-
 func (p *pushed) compare(left expr.Expr, op string, right expr.Expr) (string, bool) {
-	c, ok := seeThrough(left)
+	c, ok := pushdown.Column(left)
 	if !ok {
 		return "", false
 	}
@@ -149,7 +117,7 @@ func (p *pushed) compare(left expr.Expr, op string, right expr.Expr) (string, bo
 func bytesOf(name string) string { return "CAST(CONVERT(" + name + " USING utf8mb4) AS BINARY)" }
 
 func (p *pushed) in(left expr.Expr, list []expr.Expr) (string, bool) {
-	c, ok := seeThrough(left)
+	c, ok := pushdown.Column(left)
 	if !ok {
 		return "", false
 	}
@@ -172,18 +140,10 @@ func (p *pushed) in(left expr.Expr, list []expr.Expr) (string, bool) {
 
 // constant writes a literal that may be compared with a column of type t.
 func constant(t types.Type, e expr.Expr) (string, bool) {
-	l, ok := e.(*expr.Literal)
+	v, ok := pushdown.Literal(e)
 	if !ok {
-		if c, isCast := e.(*expr.Cast); isCast { // the same widening, on the literal's side
-			if inner, isLiteral := c.Arg.(*expr.Literal); isLiteral && inner.Value.Type.IsInteger() && c.T.IsInteger() && c.T.Kind >= inner.Value.Type.Kind {
-				l, ok = inner, true
-			}
-		}
-	}
-	if !ok || l.Value.Len != 1 || l.Value.IsNull(0) {
 		return "", false
 	}
-	v := l.Value
 	switch {
 	case t.IsInteger() && v.Type.IsInteger():
 		return strconv.FormatInt(v.Int64(0), 10), true

@@ -125,6 +125,25 @@ func (t *session) take(ctx context.Context, b *column.Batch, err error, run func
 // Close has nothing to close: what was written stays in the transaction.
 func (w *writer) Close() error { return nil }
 
+// sealOnce runs seal, and returns how many rows are stored; a repeated call returns the same.
+func (t *session) sealOnce(ctx context.Context, seal func(context.Context) error) (int64, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case t.err != nil:
+		return 0, t.err
+	case t.sealed:
+		return t.stored, nil
+	case !t.begun || t.ended:
+		return 0, errors.New("no transaction is open")
+	}
+	if err := seal(ctx); err != nil {
+		return 0, t.fail(err)
+	}
+	t.sealed = true
+	return t.stored, nil
+}
+
 // fail keeps the first error.
 func (t *session) fail(err error) error {
 	if t.err == nil {

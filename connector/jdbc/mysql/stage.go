@@ -218,23 +218,7 @@ func (t *staged) Writer(context.Context, int) (connector.Writer, error) {
 }
 
 // Seal sends what is left, and checks that the server stored every row.
-func (t *staged) Seal(ctx context.Context) (int64, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	switch {
-	case t.err != nil:
-		return 0, t.err
-	case t.sealed:
-		return t.stored, nil
-	case !t.begun || t.ended:
-		return 0, errors.New("no transaction is open")
-	}
-	if err := t.seal(ctx); err != nil {
-		return 0, t.fail(err)
-	}
-	t.sealed = true
-	return t.stored, nil
-}
+func (t *staged) Seal(ctx context.Context) (int64, error) { return t.sealOnce(ctx, t.seal) }
 
 func (t *staged) seal(ctx context.Context) error {
 	if ctx.Err() != nil {

@@ -11,11 +11,10 @@ import (
 
 // Limits of the server's types.
 const (
-	maxChar    = 255   // characters of CHAR, bytes of BINARY
-	maxRow     = 65535 // bytes of a row, long texts aside
-	maxKey     = 3072  // bytes of a key
-	charBytes  = 4     // of a character in utf8mb4
-	maxDecimal = 65
+	maxChar   = 255   // characters of CHAR, bytes of BINARY
+	maxRow    = 65535 // bytes of a row, long texts aside
+	maxKey    = 3072  // bytes of a key
+	charBytes = 4     // of a character in utf8mb4
 )
 
 // mapping is one line of the type table: what a SQL type is declared as. Whatever is declared is read back as the

@@ -137,23 +137,7 @@ func (w *work) Writer(context.Context, int) (connector.Writer, error) {
 }
 
 // Seal sends what is left, and checks that the server stored every row.
-func (w *work) Seal(ctx context.Context) (int64, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case w.err != nil:
-		return 0, w.err
-	case w.sealed:
-		return w.stored, nil
-	case !w.begun || w.ended:
-		return 0, errors.New("no transaction is open")
-	}
-	if err := w.seal(ctx); err != nil {
-		return 0, w.fail(err)
-	}
-	w.sealed = true
-	return w.stored, nil
-}
+func (w *work) Seal(ctx context.Context) (int64, error) { return w.sealOnce(ctx, w.seal) }
 
 func (w *work) seal(ctx context.Context) error {
 	if ctx.Err() != nil {

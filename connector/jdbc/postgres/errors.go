@@ -20,18 +20,13 @@ import (
 // SQLSTATEs that are told apart.
 const (
 	codeNotNull         = "23502"
-	codeForeignKey      = "23503"
 	codeUnique          = "23505"
-	codeCheck           = "23514"
 	codeExists          = "42P07"
 	codeDuplicateObject = "42710"
 	codeNoTable         = "42P01"
-	codeNoSchema        = "3F000"
 	codeNoDatabase      = "3D000"
 	codeDuplicateDB     = "42P04"
 	codeObjectInUse     = "55006"
-	codeDependents      = "2BP01"
-	codeCanceled        = "57014"
 	codeNotSupported    = "0A000"
 )
 

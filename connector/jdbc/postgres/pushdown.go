@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/connector/jdbc/pushdown"
 	"github.com/sluice-sql/sluice/expr"
 	"github.com/sluice-sql/sluice/types"
 )
@@ -16,23 +17,6 @@ import (
 // are comparisons of a column with literals, and tests for NULL, of columns that are read as what they are: numbers,
 // text, dates and timestamps. Text is compared by its bytes. A double compares NaN above all numbers on the server and
 // with nothing here, so that a comparison keeps at least the rows that the engine does.
-
-// comparison returns the operator of a function's name, and that with its sides changed.
-func comparison(name string) (op, mirrored string) {
-	switch name {
-	case "=":
-		return "=", "="
-	case "<":
-		return "<", ">"
-	case "<=":
-		return "<=", ">="
-	case ">":
-		return ">", "<"
-	case ">=":
-		return ">=", "<="
-	}
-	return "", ""
-}
 
 // PushFilter reports whether the server would apply a conjunct.
 func (t *Table) PushFilter(e expr.Expr) bool {
@@ -47,7 +31,7 @@ func (t *Table) condition(e expr.Expr) (string, bool) {
 		return "", false
 	}
 	name, a := call.Func.Name, call.Args
-	if op, mirrored := comparison(name); op != "" && len(a) == 2 {
+	if op, mirrored := pushdown.Comparison(name); op != "" && len(a) == 2 {
 		left, right := a[0], a[1]
 		if _, ok := left.(*expr.Literal); ok {
 			left, right, op = right, left, mirrored
@@ -106,7 +90,7 @@ func (t *Table) compare(left expr.Expr, op string, right expr.Expr) (string, boo
 // compared returns the SQL of a column reference that may be compared, and its type. A cast that loses nothing is seen
 // through.
 func (t *Table) compared(e expr.Expr, equality bool) (string, types.Type, bool) {
-	c, ok := seeThrough(e)
+	c, ok := pushdown.Column(e)
 	if !ok || c.Index < 0 || c.Index >= len(t.schema.Columns) {
 		return "", types.Type{}, false
 	}
@@ -136,36 +120,13 @@ func (t *Table) compared(e expr.Expr, equality bool) (string, types.Type, bool) 
 	return "", want, false
 }
 
-// seeThrough returns the column under casts that keep every value: to a wider integer, to STRING.
-func seeThrough(e expr.Expr) (*expr.Column, bool) {
-	switch x := e.(type) {
-	case *expr.Column:
-		return x, true
-	case *expr.Cast:
-		from := x.Arg.Type()
-		if from.IsInteger() && x.T.IsInteger() && x.T.Kind >= from.Kind ||
-			from.Kind == types.VarChar && x.T.Kind == types.VarChar && x.T.Precision == types.MaxLength {
-			return seeThrough(x.Arg)
-		}
-	}
-	return nil, false
-}
-
 // literalSQL writes a literal that may be compared with a column of type t. COPY takes no parameters: the text is made
 // of digits, or quoted.
 func literalSQL(t types.Type, e expr.Expr) (string, bool) {
-	l, ok := e.(*expr.Literal)
+	v, ok := pushdown.Literal(e)
 	if !ok {
-		if c, isCast := e.(*expr.Cast); isCast { // the same widening, on the literal's side
-			if inner, isLiteral := c.Arg.(*expr.Literal); isLiteral && inner.Value.Type.IsInteger() && c.T.IsInteger() && c.T.Kind >= inner.Value.Type.Kind {
-				l, ok = inner, true
-			}
-		}
-	}
-	if !ok || l.Value.Len != 1 || l.Value.IsNull(0) {
 		return "", false
 	}
-	v := l.Value
 	written := func(as string) (string, bool) {
 		return literal(string(column.AppendText(nil, v, 0, nil))) + "::pg_catalog." + as, true
 	}

@@ -417,7 +417,7 @@ func TestReplaceItself(t *testing.T) {
 	f.sql("CREATE TABLE t AS SELECT n AS a FROM generate_series(1, 50000) n")
 	tab := f.open("t")
 	ctx := connector.WithScope(f.ctx)
-	tx := f.s.Stage(server.Target{Database: f.db, Table: "t", Definition: server.Definition{Schema: tab.schema}, Mode: server.Replace, ReadsSame: true})
+	tx := f.s.Stage(server.Target{Database: f.db, Table: "t", Definition: server.Definition{Schema: tab.schema}, Mode: server.Replace})
 	require.NoError(t, tx.Begin(ctx, connector.NewJobID()))
 	src, err := tab.Source(ctx, connector.Scan{Columns: []int{0}, Limit: -1})
 	require.NoError(t, err)

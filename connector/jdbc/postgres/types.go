@@ -16,13 +16,11 @@ type oid uint32
 const (
 	oidBool        oid = 16
 	oidBytea       oid = 17
-	oidName        oid = 19
 	oidInt8        oid = 20
 	oidInt2        oid = 21
 	oidInt4        oid = 23
 	oidText        oid = 25
 	oidOid         oid = 26
-	oidTid         oid = 27
 	oidJSON        oid = 114
 	oidXML         oid = 142
 	oidFloat4      oid = 700

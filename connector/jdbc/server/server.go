@@ -117,7 +117,6 @@ type Target struct {
 	Database, Table string
 	Definition      Definition
 	Mode            Mode
-	ReadsSame       bool
 }
 
 // TableInfo is a table or view as the server has it.

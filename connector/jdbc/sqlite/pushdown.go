@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluice-sql/sluice/column"
+	"github.com/sluice-sql/sluice/connector/jdbc/pushdown"
 	"github.com/sluice-sql/sluice/expr"
 	"github.com/sluice-sql/sluice/types"
 )
@@ -20,11 +21,6 @@ type pushed struct {
 	next   int // number of the next parameter
 	args   []any
 }
-
-var comparisons = map[string]string{"=": "=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
-
-// mirrored is the comparison with its sides changed.
-var mirrored = map[string]string{"=": "=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 // condition returns the SQL of a conjunct, and false when SQLite is not to apply it.
 func (p *pushed) condition(e expr.Expr) (string, bool) {
@@ -42,6 +38,7 @@ func (p *pushed) condition(e expr.Expr) (string, bool) {
 
 func (p *pushed) call(call *expr.Call) (string, bool) {
 	name, a := call.Func.Name, call.Args
+	op, mirrored := pushdown.Comparison(name)
 	switch {
 	case name == "AND":
 		parts := make([]string, len(a))
@@ -57,11 +54,10 @@ func (p *pushed) call(call *expr.Call) (string, bool) {
 		// With misfits read as NULL, a cell that is NULL here may be something else there.
 		col, ok := p.nullTest(a[0])
 		return "(" + col + " " + name + ")", ok && !(name == "IS NULL" && p.store.MisfitNull)
-	case comparisons[name] != "" && len(a) == 2:
-		op := comparisons[name]
+	case op != "" && len(a) == 2:
 		left, right := a[0], a[1]
 		if _, ok := left.(*expr.Literal); ok {
-			left, right, op = right, left, mirrored[op]
+			left, right, op = right, left, mirrored
 		}
 		return p.compare(left, op, right)
 	case name == "BETWEEN" && len(a) == 3:
@@ -100,7 +96,7 @@ func (p *pushed) in(left expr.Expr, list []expr.Expr) (string, bool) {
 // column returns the SQL of a column reference that may be compared. A cast that loses nothing is seen
 // through.
 func (p *pushed) column(e expr.Expr, equality bool) (string, types.Type, bool) {
-	c, ok := seeThrough(e)
+	c, ok := pushdown.Column(e)
 	if !ok || c.Index < 0 || c.Index >= len(p.schema.Columns) {
 		return "", types.Type{}, false
 	}
@@ -134,36 +130,12 @@ func (p *pushed) nullTest(e expr.Expr) (string, bool) {
 	return "t." + Quote(name), true
 }
 
-// seeThrough returns the column under casts that keep every value: to a wider integer, to STRING.
-func seeThrough(e expr.Expr) (*expr.Column, bool) {
-	switch x := e.(type) {
-	case *expr.Column:
-		return x, true
-	case *expr.Cast:
-		from := x.Arg.Type()
-		widens := from.IsInteger() && x.T.IsInteger() && x.T.Kind >= from.Kind ||
-			from.Kind == types.VarChar && x.T.Kind == types.VarChar && x.T.Precision == types.MaxLength
-		if widens {
-			return seeThrough(x.Arg)
-		}
-	}
-	return nil, false
-}
-
 // literal binds a literal that may be compared with a column of type t.
 func (p *pushed) literal(t types.Type, e expr.Expr) (string, bool) {
-	l, ok := e.(*expr.Literal)
+	v, ok := pushdown.Literal(e)
 	if !ok {
-		if c, isCast := e.(*expr.Cast); isCast { // the same widening, on the literal's side
-			if inner, isLiteral := c.Arg.(*expr.Literal); isLiteral && inner.Value.Type.IsInteger() && c.T.IsInteger() && c.T.Kind >= inner.Value.Type.Kind {
-				l, ok = inner, true
-			}
-		}
-	}
-	if !ok || l.Value.Len != 1 || l.Value.IsNull(0) {
 		return "", false
 	}
-	v := l.Value
 	var arg any
 	switch {
 	case t.IsInteger() && v.Type.IsInteger():
