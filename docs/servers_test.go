@@ -55,7 +55,12 @@ const mysqlDoc = "# MySQL and MariaDB: catalogs, tables, types\n\nThe tables of 
 	"## What a read sees\n\n" +
 	"Each table that a statement reads has a snapshot of its own, one for each time it is named: a server of this kind gives a\n" +
 	"snapshot to one session alone. A join of two tables that others write to meanwhile may see one before such a write, and\n" +
-	"the other after it. Under a collation that takes two texts for one ('a' and 'A'), so does a PRIMARY KEY that is upserted.\n\n" +
+	"the other after it.\n\n" +
+	"## Keys\n\n" +
+	"Sluice tells texts apart by every character, blanks at the end too. A collation of the server may not, and then a row with\n" +
+	"the key 'A' would replace that with 'a': INSERT with `'sink.on-conflict'`, and streaming into a PRIMARY KEY, refuse a text\n" +
+	"in the key whose collation is not one such as `utf8mb4_nopad_bin` (MariaDB) or `utf8mb4_0900_bin` (MySQL). The tables that\n" +
+	"CREATE TABLE makes have it.\n\n" +
 	"## Rights\n\n" +
 	"Reading needs SELECT. CREATE TABLE AS needs CREATE, ALTER, DROP and INSERT in the database. INSERT, UPDATE and DELETE need\n" +
 	"the right of that name, UPDATE and DELETE also CREATE TEMPORARY TABLES. With CREATE, DROP and INSERT in the database such a\n" +

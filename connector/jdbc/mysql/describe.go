@@ -33,6 +33,7 @@ type tableColumn struct {
 	declared  declared
 	text      string // the type as the server writes it
 	charset   string
+	collation string
 	nullable  bool
 	fallback  string // the default, "" when there is none
 	increment bool   // AUTO_INCREMENT
@@ -171,7 +172,7 @@ func (c *conn) near(ctx context.Context, database, name string) (string, error) 
 }
 
 func (c *conn) describeColumns(ctx context.Context, t *table) error {
-	rows, err := c.query(ctx, "SELECT COLUMN_NAME, COLUMN_TYPE, CHARACTER_SET_NAME, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, COLUMN_COMMENT, TABLE_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+
+	rows, err := c.query(ctx, "SELECT COLUMN_NAME, COLUMN_TYPE, CHARACTER_SET_NAME, IS_NULLABLE, COLUMN_DEFAULT, EXTRA, COLUMN_COMMENT, TABLE_NAME, COLLATION_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = "+
 		literal(t.database)+" AND TABLE_NAME = "+literal(t.name)+" ORDER BY ORDINAL_POSITION")
 	if err != nil {
 		return err
@@ -182,7 +183,7 @@ func (c *conn) describeColumns(ctx context.Context, t *table) error {
 			continue
 		}
 		extra := strings.ToUpper(r[5].text)
-		col := tableColumn{name: r[0].text, text: r[1].text, declared: parseDeclared(r[1].text), charset: r[2].text, nullable: r[3].text == "YES", comment: r[6].text,
+		col := tableColumn{name: r[0].text, text: r[1].text, declared: parseDeclared(r[1].text), charset: r[2].text, collation: r[8].text, nullable: r[3].text == "YES", comment: r[6].text,
 			increment: strings.Contains(extra, "AUTO_INCREMENT"), onUpdate: strings.Contains(extra, "ON UPDATE"),
 			generated: strings.Contains(extra, "VIRTUAL") || strings.Contains(extra, "STORED") || strings.Contains(extra, "PERSISTENT") || strings.Contains(extra, "GENERATED ALWAYS")}
 		if !r[4].null && !strings.EqualFold(r[4].text, "NULL") && !col.generated {

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -20,6 +21,7 @@ type target struct {
 	// What the server would do to a value without a word is checked here.
 	characters int      // the most of a text; 0: any
 	char       bool     // trailing blanks are not kept
+	padded     bool     // a CHAR of ours, whose trailing blanks the server does not keep and adds to no comparison
 	bytes      int      // exactly so many; 0: any
 	members    []string // an ENUM takes a number for the place of a member
 	year       bool     // two digits become four
@@ -88,6 +90,7 @@ func newTarget(c types.Column, had *tableColumn) (target, error) {
 			g.characters = max(d.arg(0, 1), 1)
 		}
 		g.char = d.name == "char" && t.Kind != types.Char
+		g.padded = d.name == "char" && t.Kind == types.Char
 		return g, nil
 	case "enum":
 		g.members = d.members
@@ -170,6 +173,9 @@ func (g *target) appendValue(dst []byte, v *column.Vector, i int) ([]byte, error
 		x := v.Value(i)
 		if err := g.checkText(x); err != nil {
 			return dst, err
+		}
+		if g.padded {
+			x = bytes.TrimRight(x, " ")
 		}
 		return appendText(dst, x), nil
 	case types.Binary, types.VarBinary:

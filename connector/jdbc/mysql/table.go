@@ -3,7 +3,6 @@ package mysql
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/sluice-sql/sluice/connector"
@@ -103,34 +102,12 @@ func (t *Table) Transaction(ctx context.Context, insert connector.Insert) (conne
 		w.overwrite = true
 	}
 	if mode := t.s.option("sink.on-conflict"); mode != "" {
-		if w.conflict, err = t.onConflict(w.columns, t.t.primary(), mode == "ignore"); err != nil {
-			return nil, fmt.Errorf("%w, which 'sink.on-conflict' = '%s' needs", err, mode)
+		if w.conflict, err = t.onConflict(w.columns, mode == "ignore"); err != nil {
+			return nil, fmt.Errorf("'sink.on-conflict' = '%s': %w", mode, err)
 		}
 		w.ignore = mode == "ignore"
 	}
 	return w, nil
-}
-
-// onConflict is the clause by which a row takes the place of the one with its key, or gives way to it.
-func (t *Table) onConflict(columns []target, key []string, ignore bool) (string, error) {
-	if len(key) == 0 {
-		return "", fmt.Errorf("table %s has no PRIMARY KEY", t.t.name)
-	}
-	for _, k := range t.t.keys {
-		if k.unique && k.name != "PRIMARY" {
-			return "", fmt.Errorf("table %s has the unique index %s beside its PRIMARY KEY, and a row that meets another there would change that one: it has no other row identity than its PRIMARY KEY", t.t.name, k.name)
-		}
-	}
-	var set []string
-	for _, c := range columns {
-		if !slices.Contains(key, c.name) {
-			set = append(set, quote(c.name)+" = VALUES("+quote(c.name)+")")
-		}
-	}
-	if ignore || len(set) == 0 {
-		set = []string{quote(key[0]) + " = " + qualified(t.t.name, key[0])}
-	}
-	return " ON DUPLICATE KEY UPDATE " + strings.Join(set, ", "), nil
 }
 
 // work is a transaction on the table's own rows.

@@ -4,12 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/internal/failpoint"
-	"github.com/sluice-sql/sluice/types"
 )
 
 // work writes rows of a table that is there, in one InnoDB transaction.
@@ -107,11 +106,17 @@ func (w *work) unchanged(now *table) error {
 		if planned == nil { // of a modification's own table
 			continue
 		}
-		if had == nil || had.text != planned.text || had.generated != planned.generated || had.nullable != planned.nullable {
+		if had == nil || had.text != planned.text || had.generated != planned.generated || had.nullable != planned.nullable || had.collation != planned.collation {
 			return fmt.Errorf("table %s: column %s was altered or dropped by another session", w.name, g.name)
 		}
 	}
-	return nil
+	if w.conflict == "" {
+		return nil
+	}
+	if !slices.Equal(now.primary(), w.table.primary()) {
+		return fmt.Errorf("table %s: its PRIMARY KEY was altered by another session", w.name)
+	}
+	return now.replaceable(w.c.collation())
 }
 
 // makeMark makes the table that gets a row in the transaction. Without the right to make it the transaction does
@@ -317,87 +322,4 @@ func (w *work) Abort(ctx context.Context) error {
 	marked := w.marked
 	w.marked = false
 	return w.dropOwn(ctx, markName, marked)
-}
-
-// upsert stores the rows of a batch, and deletes those that are to go: these come first.
-func (w *work) upsert(ctx context.Context, b *column.Batch) error {
-	kept := make([]uint16, 0, b.N)
-	var gone []int
-	for i := range b.N {
-		if b.Kind != nil && (b.Kind[i] == types.Delete || b.Kind[i] == types.UpdateBefore) {
-			gone = append(gone, i)
-		} else {
-			kept = append(kept, uint16(i))
-		}
-	}
-	if len(gone) == 0 {
-		return w.load.add(ctx, b)
-	}
-	if err := w.load.flush(ctx); err != nil {
-		return err
-	}
-	if err := w.deleteRows(ctx, b, gone); err != nil {
-		return err
-	}
-	for _, i := range kept {
-		if err := w.load.addRow(ctx, b, int(i)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// deleteRows deletes the rows with the keys of some rows of b.
-func (w *work) deleteRows(ctx context.Context, b *column.Batch, rows []int) error {
-	names := make([]string, len(w.key))
-	for i, at := range w.key {
-		names[i] = w.columns[at].name
-	}
-	const most = 500
-	for len(rows) > 0 {
-		n := min(most, len(rows))
-		statement := []byte("DELETE FROM " + qualified(w.database, w.name) + " WHERE (" + quoteAll(names) + ") IN (")
-		for i, r := range rows[:n] {
-			if i > 0 {
-				statement = append(statement, ',')
-			}
-			statement = append(statement, '(')
-			for k, at := range w.key {
-				if k > 0 {
-					statement = append(statement, ',')
-				}
-				var err error
-				if statement, err = w.columns[at].appendValue(statement, b.Cols[at], r); err != nil {
-					return &RowError{Table: w.name, Column: w.columns[at].name, Msg: err.Error()}
-				}
-			}
-			statement = append(statement, ')')
-		}
-		if _, err := w.c.exec(ctx, string(statement)+")"); err != nil {
-			return fmt.Errorf("table %s: %w", w.name, err)
-		}
-		rows = rows[n:]
-	}
-	return nil
-}
-
-// Upsert returns a new transaction that inserts, replaces and deletes rows by their primary key.
-func (t *Table) Upsert(ctx context.Context, u connector.Upsert) (connector.Transaction, error) {
-	w, err := t.work(ctx, u.Columns)
-	if err != nil {
-		return nil, err
-	}
-	var key []string
-	for _, at := range u.Key {
-		key = append(key, w.columns[at].name)
-	}
-	primary := t.t.primary()
-	if !sameNames(key, primary) {
-		return nil, fmt.Errorf("table %s has the PRIMARY KEY (%s), and the rows have the key (%s)", t.t.name, strings.Join(primary, ", "), strings.Join(key, ", "))
-	}
-	if w.conflict, err = t.onConflict(w.columns, primary, false); err != nil {
-		return nil, err
-	}
-	w.key = u.Key
-	return w, nil
 }
