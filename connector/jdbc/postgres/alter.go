@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,15 @@ func (s *Server) AlterTable(ctx context.Context, database, table string, steps [
 			return server.ErrChanged
 		}
 		for i, step := range steps {
-			sql, err := alterSQL(word, rel, step)
+			var failed error
+			sql, err := alterSQL(word, rel, step, func(constraint string) bool {
+				is, err := c.one(ctx, "SELECT 1 FROM pg_catalog.pg_constraint WHERE conrelid = $1::pg_catalog.oid AND conname = $2", t.oid, constraint)
+				failed = cmp.Or(failed, err)
+				return is != ""
+			})
+			if failed != nil {
+				return failed
+			}
 			if err != nil {
 				return &server.StepError{Index: i, Err: err}
 			}
@@ -72,8 +81,8 @@ func (s *Server) AlterTable(ctx context.Context, database, table string, steps [
 	})
 }
 
-// alterSQL is the statement of a step.
-func alterSQL(word string, rel relation, step server.Step) (string, error) {
+// alterSQL is the statement of a step. taken says whether the table has a constraint of a name.
+func alterSQL(word string, rel relation, step server.Step, taken func(constraint string) bool) (string, error) {
 	named := step.Column.Name
 	if step.Kind == server.RenameColumn {
 		named = step.NewName
@@ -101,7 +110,7 @@ func alterSQL(word string, rel relation, step server.Step) (string, error) {
 			add += " NOT NULL"
 		}
 		if check != "" {
-			add += " CHECK (" + strings.ReplaceAll(check, "$", column) + ")"
+			add += " CONSTRAINT " + quote(derived(step.Column.Name, "check", taken)) + " CHECK (" + strings.ReplaceAll(check, "$", column) + ")"
 		}
 		if step.Comment != "" {
 			add += ";\nCOMMENT ON COLUMN " + rel.sql() + "." + column + " IS " + literal(step.Comment)

@@ -175,7 +175,7 @@ func (c *conn) checkEmptying(ctx context.Context, t *tableInfo) error {
 	}
 	list, err := c.texts(ctx, `SELECT n.nspname OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) f.relname OPERATOR(pg_catalog.||) ' (FOREIGN KEY … ON DELETE ' OPERATOR(pg_catalog.||) CASE k.confdeltype WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' ELSE 'SET DEFAULT' END OPERATOR(pg_catalog.||) ')'
 FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_class f ON f.oid = k.conrelid JOIN pg_catalog.pg_namespace n ON n.oid = f.relnamespace
-WHERE k.confrelid = $1::pg_catalog.oid AND k.conrelid <> k.confrelid AND k.contype = 'f' AND k.confdeltype IN ('c', 'n', 'd') AND k.conparentid = 0 ORDER BY 1`, t.oid)
+WHERE k.confrelid = $1::pg_catalog.oid AND k.conrelid <> k.confrelid AND k.contype = 'f' AND k.confdeltype IN ('c', 'n', 'd') AND k.conparentid = '0' ORDER BY 1`, t.oid)
 	if err != nil {
 		return err
 	}

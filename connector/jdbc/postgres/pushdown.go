@@ -69,7 +69,7 @@ func (t *Table) condition(e expr.Expr) (string, bool) {
 			return "", false
 		}
 		for i, x := range a[1:] {
-			if list[i], ok = literalSQL(col, x); !ok {
+			if list[i], ok = t.literal(col, x); !ok {
 				return "", false
 			}
 		}
@@ -83,7 +83,7 @@ func (t *Table) compare(left expr.Expr, op string, right expr.Expr) (string, boo
 	if !ok {
 		return "", false
 	}
-	lit, ok := literalSQL(want, right)
+	lit, ok := t.literal(want, right)
 	return sql + " " + op + " " + lit, ok
 }
 
@@ -106,8 +106,8 @@ func (t *Table) compared(e expr.Expr, equality bool) (string, types.Type, bool) 
 	case want.Kind == types.Double:
 		return sql, want, stored == oidFloat8
 	case want.Kind == types.VarChar:
-		// Bytes of other encodings have another order than UTF-8's.
-		return sql + ` COLLATE pg_catalog."C"`, want, (stored == oidText || stored == oidVarchar) && (equality || t.encoding == "UTF8" || t.encoding == "SQL_ASCII")
+		// Bytes of other encodings have another order than UTF-8's. A varchar has no operators of its own.
+		return sql + `::pg_catalog.text COLLATE pg_catalog."C"`, want, (stored == oidText || stored == oidVarchar) && (equality || t.anyText())
 	case want.Kind == types.Decimal:
 		return sql, want, stored == oidNumeric
 	case want.Kind == types.Date:
@@ -120,9 +120,12 @@ func (t *Table) compared(e expr.Expr, equality bool) (string, types.Type, bool) 
 	return "", want, false
 }
 
-// literalSQL writes a literal that may be compared with a column of type t. COPY takes no parameters: the text is made
+// anyText reports whether text is stored as the bytes that we have.
+func (t *Table) anyText() bool { return t.encoding == "UTF8" || t.encoding == "SQL_ASCII" }
+
+// literal writes a literal that may be compared with a column of type want. COPY takes no parameters: the text is made
 // of digits, or quoted.
-func literalSQL(t types.Type, e expr.Expr) (string, bool) {
+func (t *Table) literal(want types.Type, e expr.Expr) (string, bool) {
 	v, ok := pushdown.Literal(e)
 	if !ok {
 		return "", false
@@ -131,20 +134,22 @@ func literalSQL(t types.Type, e expr.Expr) (string, bool) {
 		return literal(string(column.AppendText(nil, v, 0, nil))) + "::pg_catalog." + as, true
 	}
 	switch {
-	case t.IsInteger() && v.Type.IsInteger():
+	case want.IsInteger() && v.Type.IsInteger():
 		return "'" + strconv.FormatInt(v.Int64(0), 10) + "'::pg_catalog.int8", true
-	case t.Kind == types.Double && v.Type.Kind == types.Double && !math.IsNaN(v.F64[0]):
+	case want.Kind == types.Double && v.Type.Kind == types.Double && !math.IsNaN(v.F64[0]):
 		return "'" + strconv.FormatFloat(v.F64[0], 'g', -1, 64) + "'::pg_catalog.float8", true
-	case t.IsString() && v.Type.IsString():
+	case want.IsString() && v.Type.IsString():
 		s := string(v.Value(0))
-		return literal(s), utf8.ValidString(s) && strings.IndexByte(s, 0) < 0
-	case t.Kind == types.Decimal && v.Type.Kind == types.Decimal:
+		// Text that the server's encoding lacks would be an error there, and is in no row.
+		foreign := !t.anyText() && strings.IndexFunc(s, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0
+		return literal(s), utf8.ValidString(s) && strings.IndexByte(s, 0) < 0 && !foreign
+	case want.Kind == types.Decimal && v.Type.Kind == types.Decimal:
 		return written("numeric")
-	case t.Kind == types.Date && v.Type.Kind == types.Date:
+	case want.Kind == types.Date && v.Type.Kind == types.Date:
 		return written("date")
-	case t.Kind == types.Timestamp && v.Type.Kind == types.Timestamp && !v.Type.Nanos():
+	case want.Kind == types.Timestamp && v.Type.Kind == types.Timestamp && !v.Type.Nanos():
 		return written("timestamp")
-	case t.Kind == types.TimestampLTZ && v.Type.Kind == types.TimestampLTZ && !v.Type.Nanos():
+	case want.Kind == types.TimestampLTZ && v.Type.Kind == types.TimestampLTZ && !v.Type.Nanos():
 		s := string(column.AppendText(nil, v, 0, nil))
 		return literal(s+"+00") + "::pg_catalog.timestamptz", true
 	}

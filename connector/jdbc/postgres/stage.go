@@ -62,6 +62,13 @@ func (s *Server) CheckStage(ctx context.Context, target server.Target) (reason s
 		if old != "" {
 			reason = "the new table is made and filled, and takes the place of the old one, in one transaction of PostgreSQL"
 			notes = append(notes, "at the end, those who use the old table are waited for")
+			now, err := c.describe(ctx, rel)
+			if err != nil {
+				return err
+			}
+			if now != nil && len(now.key) > 0 && !sameNames(now.key, target.Definition.Schema.PrimaryKey) {
+				notes = append(notes, "the old table has the PRIMARY KEY ("+strings.Join(now.key, ", ")+"), which the new one has not")
+			}
 		}
 		off, err := c.one(ctx, "SELECT pg_catalog.current_setting('fsync')")
 		if err == nil && off == "off" {

@@ -318,6 +318,21 @@ func TestReplaceRefuses(t *testing.T) {
 		{"ALTER TABLE t ALTER b SET (n_distinct = 5)", "the settings of column b"},
 		{"ALTER TABLE t CLUSTER ON t_pkey", "its being clustered on t_pkey"},
 		{"ALTER TABLE t ADD COLUMN s text COLLATE \"C\"", "the collation of column s"},
+		{"DROP TABLE t; CREATE TYPE pair AS (a int, b int); CREATE TABLE t OF pair; INSERT INTO t VALUES (1, 2)", "its being of type pair"},
+		{"ALTER TABLE t ADD COLUMN s text CHECK (octet_length(s) >= 3)", "constraint t_s_check on table t"},
+		{"ALTER TABLE t ADD COLUMN s text CONSTRAINT s_check CHECK (octet_length(s) <= 3)", "constraint s_check on table t"},
+		{"ALTER TABLE t ADD COLUMN v varchar(20) CHECK (octet_length(v) <= 10)", "constraint t_v_check on table t"},
+		{"ALTER TABLE t ADD COLUMN q smallint CHECK (q >= -128 AND q <= 127)", "constraint t_q_check on table t"},
+		{"ALTER TABLE t ADD COLUMN q int CONSTRAINT q_check CHECK (q >= -128 AND q <= 127)", "constraint q_check on table t"},
+		{"ALTER TABLE t ADD COLUMN x bytea CHECK (octet_length(x) <= 2)", "constraint t_x_check on table t"},
+		{"ALTER TABLE t ADD COLUMN x bytea CONSTRAINT x_check CHECK (octet_length(x) >= 2)", "constraint x_check on table t"},
+		{"ALTER TABLE t ADD COLUMN x bytea; ALTER TABLE t ADD CONSTRAINT x_check CHECK (octet_length(x) = 2) NOT VALID", "constraint x_check on table t"},
+		{"ALTER TABLE t ADD COLUMN s text; ALTER TABLE t SET (toast.autovacuum_enabled = off)", "the storage options of its long values autovacuum_enabled=off"},
+		{"ALTER TABLE t DROP CONSTRAINT t_pkey, ADD PRIMARY KEY (a) DEFERRABLE", "the settings of its primary key"},
+		{"ALTER TABLE t DROP CONSTRAINT t_pkey, ADD PRIMARY KEY (a) INCLUDE (b)", "the settings of its primary key"},
+		{"ALTER INDEX t_pkey SET (fillfactor = 50)", "the settings of its primary key"},
+		{"COMMENT ON CONSTRAINT t_pkey ON t IS 'x'", "the comment on constraint t_pkey on table t"},
+		{"COMMENT ON INDEX t_pkey IS 'x'", "the comment on index t_pkey"},
 		{"ALTER EXTENSION plpgsql ADD TABLE t", "its being a part of extension plpgsql"},
 	} {
 		f.sql("DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE TABLE t(a int PRIMARY KEY, b int); INSERT INTO t VALUES (1, 2); " + c.sql)
@@ -349,6 +364,42 @@ func TestReplaceRefuses(t *testing.T) {
 		f.sql("DROP SCHEMA public CASCADE; CREATE SCHEMA public; " + made)
 		f.fails(f.stage("t", server.CreateOrReplace, schema(t, "a INT")), want, numbers(0, 1))
 	}
+}
+
+// TestReplaceOwnChecks: the conditions that stand for types of ours go with their columns, and others that the new
+// table declares are no loss.
+func TestReplaceOwnChecks(t *testing.T) {
+	f := setUp(t)
+	own := schema(t, "a INT", "tiny TINYINT", "odd VARBINARY(3)", "exact BINARY(2)")
+	own.Columns[2].Name = `odd "%1$I`
+	checks := func() string {
+		return f.sql("SELECT conname FROM pg_constraint WHERE conrelid = 't'::regclass AND contype = 'c' ORDER BY 1")
+	}
+	f.done(f.stage("t", server.Create, own))
+	require.NoError(t, f.s.AlterTable(f.ctx, f.db, "t", []server.Step{
+		{Kind: server.AddColumn, Column: types.Column{Name: "late", Type: types.Of(types.TinyInt)}},
+		{Kind: server.RenameColumn, Column: types.Column{Name: "late"}, NewName: "later"},
+		{Kind: server.AddColumn, Column: types.Column{Name: "late", Type: types.Of(types.TinyInt)}}, // whose name is taken
+		{Kind: server.DropColumn, Column: types.Column{Name: "later"}},
+	}, func(*server.TableInfo) bool { return true }))
+	require.Equal(t, "exact_check\nlate_check1\nodd \"%1$I_check\ntiny_check\n", checks())
+	f.sql("ALTER TABLE t RENAME CONSTRAINT late_check1 TO late_check")
+	f.done(f.stage("t", server.Replace, schema(t, "a INT")), numbers(0, 1))
+	require.Empty(t, checks())
+
+	f.sql(`DROP TABLE t; CREATE TABLE t (a int PRIMARY KEY, tiny smallint CHECK (tiny BETWEEN -128 AND 127), "odd ""%1$I" bytea CHECK (octet_length("odd ""%1$I") <= 3), exact bytea CHECK (2 = octet_length(exact)) CHECK (octet_length(exact) = 2))`)
+	target := server.Target{Database: f.db, Table: "t", Definition: server.Definition{Schema: own}, Mode: server.Replace}
+	_, _, err := f.s.CheckStage(f.ctx, target)
+	require.EqualError(t, err, "table t cannot be replaced, since this would be lost with it: constraint t_exact_check on table t; INSERT OVERWRITE replaces the rows and keeps the rest")
+	f.sql("ALTER TABLE t DROP CONSTRAINT t_exact_check")
+	_, notes, err := f.s.CheckStage(f.ctx, target)
+	require.NoError(t, err)
+	require.Contains(t, notes, "the old table has the PRIMARY KEY (a), which the new one has not")
+	f.done(f.s.Stage(target))
+	require.Equal(t, "exact_check\nodd \"%1$I_check\ntiny_check\n", checks())
+	_, notes, err = f.s.CheckStage(f.ctx, target)
+	require.NoError(t, err)
+	require.NotContains(t, strings.Join(notes, "\n"), "PRIMARY KEY")
 }
 
 // TestReaders: others who read in a loop during creations, replacements, insertions and overwrites see the old rows or

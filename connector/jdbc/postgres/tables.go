@@ -13,7 +13,7 @@ import (
 
 // listed is the condition of relations that are shown: ordinary, partitioned and foreign tables, views and
 // materialised views, but for the server's own and ours.
-const listed = `n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\_%' AND c.relname NOT LIKE '\_sluice%' AND c.relname NOT LIKE '.sluice%'`
+const listed = `n.nspname <> 'information_schema' AND n.nspname::pg_catalog.text NOT LIKE 'pg\_%' AND c.relname::pg_catalog.text NOT LIKE '\_sluice%' AND c.relname::pg_catalog.text NOT LIKE '.sluice%'`
 
 // ListTables returns the names of tables and views, sorted.
 func (s *Server) ListTables(ctx context.Context, database string) ([]string, error) {
@@ -161,7 +161,7 @@ func (c *conn) describeOne(ctx context.Context, rel relation, oid, kind, identit
      WHEN pg_catalog.left(k.def, pg_catalog.length(k.most)) = k.most THEN 'varbinary ' OPERATOR(pg_catalog.||) pg_catalog.substr(k.def, pg_catalog.length(k.most) + 1)
    END, ';') FROM (SELECT pg_catalog.pg_get_constraintdef(q.oid) AS def, pg_catalog.format('CHECK ((octet_length(%I) = ', a.attname) AS exactly,
      pg_catalog.format('CHECK ((octet_length(%I) <= ', a.attname) AS most FROM pg_catalog.pg_constraint q
-     WHERE q.conrelid = a.attrelid AND q.contype = 'c' AND q.convalidated AND q.conkey = ARRAY[a.attnum]) k)
+     WHERE q.conrelid = a.attrelid AND q.contype = 'c' AND q.convalidated AND q.conkey OPERATOR(pg_catalog.=) ARRAY[a.attnum]) k)
 FROM pg_catalog.pg_attribute a
 JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
 LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum

@@ -266,6 +266,15 @@ func declared(t types.Type) (sql, check, reason string) {
 	return "", "", t.AsNullable().String() + " has no form in PostgreSQL; CAST it to STRING"
 }
 
+// storedCheck is the condition of declared as the server prints it.
+func storedCheck(t types.Type) string {
+	_, check, _ := declared(t)
+	if t.Kind == types.TinyInt {
+		return "(($ >= '-128'::integer) AND ($ <= 127))"
+	}
+	return "(" + check + ")"
+}
+
 // ownColumn is what a column of a table of ours is on the server.
 func ownColumn(c types.Column) *columnInfo {
 	sql, _, _ := declared(c.Type)

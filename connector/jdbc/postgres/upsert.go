@@ -40,13 +40,17 @@ func (w *upsert) checkKey(info *tableInfo) error {
 	for _, at := range w.key {
 		names = append(names, w.columns[at].name)
 	}
-	if slices.Equal(slices.Sorted(slices.Values(names)), slices.Sorted(slices.Values(info.key))) {
+	if sameNames(names, info.key) {
 		return nil
 	}
 	if len(info.key) == 0 {
 		return fmt.Errorf("table %s has no PRIMARY KEY, by which its rows could be replaced and deleted", info.rel)
 	}
 	return fmt.Errorf("the rows have the key (%s), and table %s the PRIMARY KEY (%s)", quoteAll(names), info.rel, quoteAll(info.key))
+}
+
+func sameNames(a, b []string) bool {
+	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
 func (w *upsert) begin(ctx context.Context, t *Transaction, _ connector.JobID) error {
