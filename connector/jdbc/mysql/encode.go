@@ -117,7 +117,8 @@ func newTarget(c types.Column, had *tableColumn) (target, error) {
 		}
 		return refuse("CAST them to BYTES")
 	case "bit":
-		if t.Kind == types.Boolean || t.IsBinary() && d.arg(0, 1) > 1 {
+		if n := d.arg(0, 1); t.Kind == types.Boolean || t.IsBinary() && n > 1 {
+			g.bytes = (n + 7) / 8 // the server would put zeros before fewer
 			return g, nil
 		}
 		return refuse("bits are written as BOOLEAN or BINARY")
@@ -181,7 +182,7 @@ func (g *target) appendValue(dst []byte, v *column.Vector, i int) ([]byte, error
 	case types.Binary, types.VarBinary:
 		x := v.Value(i)
 		if g.bytes != 0 && len(x) != g.bytes {
-			return dst, fmt.Errorf("value of %d bytes: the server would fill it up to %d, or refuse it", len(x), g.bytes)
+			return dst, fmt.Errorf("value x'%x' has %d bytes, and the column keeps %d: the server would fill it up, or cut it", x[:min(len(x), 30)], len(x), g.bytes)
 		}
 		return appendText(append(dst, "_binary"...), x), nil
 	case types.Date:

@@ -312,22 +312,26 @@ func cutUnsigned(text string) (name string, unsigned bool) {
 // members reads 'a','b' up to the bracket.
 func members(text string) (list []string) {
 	for len(text) > 0 && text[0] == '\'' {
-		var b strings.Builder
-		i := 1
-		for ; i < len(text); i++ {
-			if text[i] == '\'' {
-				if i+1 < len(text) && text[i+1] == '\'' {
-					i++
-				} else {
-					break
-				}
-			}
-			b.WriteByte(text[i])
-		}
-		list = append(list, b.String())
-		if text = text[min(i+1, len(text)):]; len(text) > 0 && text[0] == ',' {
-			text = text[1:]
-		}
+		n := quoted(text)
+		list = append(list, unescaped(text[1:max(n-1, 1)]))
+		text = strings.TrimPrefix(text[n:], ",")
 	}
 	return list
+}
+
+// unescaped is what stands between the quotes of a text as the server writes it.
+func unescaped(text string) string {
+	var b strings.Builder
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if (c == '\\' || c == '\'') && i+1 < len(text) { // '' is one quote
+			i++
+			c = text[i]
+			if at := strings.IndexByte("0nrtZ", c); at >= 0 && text[i-1] == '\\' {
+				c = "\x00\n\r\t\x1a"[at]
+			}
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
 }

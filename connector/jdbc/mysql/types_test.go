@@ -306,3 +306,31 @@ func TestWriteMisfits(t *testing.T) {
 	}
 	require.Empty(t, f.ours())
 }
+
+// What is read from an ENUM or a BIT can be written back, whatever its texts have; bits that the server would add are
+// refused with their row.
+func TestWriteBack(t *testing.T) {
+	f := setUp(t)
+	f.sql(`CREATE TABLE e (x ENUM('a\\b','it''s','q"q','n\nn','r\rr','t\tt','z\Zz','nul\0x','c,d',')','\\n','\\''','') NOT NULL) ENGINE=InnoDB; CREATE TABLE e2 LIKE e;
+		INSERT INTO e SELECT seq FROM seq_1_to_13; CREATE TABLE b (x BIT(12), y BIT(16)) ENGINE=InnoDB; INSERT INTO b VALUES (b'101100000001', 120); CREATE TABLE b2 LIKE b`)
+	for from, to := range map[string]string{"e": "e2", "b": "b2"} {
+		tab := f.open(from)
+		columns := []int{0, 1}[:len(tab.schema.Columns)]
+		rows, err := f.read(tab, connector.Scan{Columns: columns, Limit: -1})
+		require.NoError(t, err)
+		tx, err := f.open(to).Transaction(f.ctx, connector.Insert{Columns: columns})
+		require.NoError(t, err)
+		f.done(tx, rows...)
+		require.Equal(t, f.text(tab), f.text(f.open(to)))
+	}
+	require.Equal(t, "13\n", f.sql("SELECT COUNT(*) FROM e JOIN e2 ON e.x = e2.x"))
+
+	narrow := schema(t, "y BINARY(1)")
+	tab, err := f.s.OpenTable(f.ctx, f.db, "b", narrow)
+	require.NoError(t, err)
+	tx, err := tab.(*Table).Transaction(f.ctx, connector.Insert{Columns: []int{0}})
+	require.NoError(t, err)
+	_, err = f.write(tx, ofTexts(t, narrow.Columns[0].Type, []string{"78"}))
+	require.ErrorContains(t, err, "table b, column y, row 1: value x'78' has 1 bytes, and the column keeps 2")
+	require.NoError(t, tx.Abort(f.ctx))
+}
