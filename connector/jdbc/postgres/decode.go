@@ -67,7 +67,7 @@ func planDecode(stored storedType, want types.Type, utf8 bool) (cast string, d d
 		}
 		return cast, decodeInt(width, want)
 	case want.IsFloat() && stored.oid == oidNumeric:
-		return "::pg_catalog.float8", decodeFloat8(want)
+		return "::pg_catalog.text", decodeNumericFloat(want)
 	case want.IsFloat() && stored.oid == oidFloat4:
 		return "", decodeFloat4
 	case want.IsFloat() && stored.oid == oidFloat8:
@@ -175,6 +175,22 @@ func decodeFloat8(want types.Type) decoder {
 		}
 		x := math.Float64frombits(binary.BigEndian.Uint64(b))
 		if want.Kind == types.Float && float64(float32(x)) != x && x == x {
+			return inexact
+		}
+		v.AppendF64(x)
+		return ""
+	}
+}
+
+// decodeNumericFloat reads the text of a numeric.
+func decodeNumericFloat(want types.Type) decoder {
+	bits := 64
+	if want.Kind == types.Float {
+		bits = 32
+	}
+	return func(v *column.Vector, b []byte) string {
+		x, exact := exactFloat(string(b), bits)
+		if !exact {
 			return inexact
 		}
 		v.AppendF64(x)

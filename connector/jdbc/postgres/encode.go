@@ -32,6 +32,9 @@ func planWrite(c *columnInfo, from types.Type) (writePlan, error) {
 	if c.readOnly() {
 		return p, fmt.Errorf("column %s is computed by PostgreSQL and cannot be written", c.name)
 	}
+	if why := textRefused(c.stored); why != "" && from.IsString() {
+		return p, fmt.Errorf("column %s is of type %s in PostgreSQL, %s: it takes no text from here", c.name, c.shown, why)
+	}
 	if p.binary, p.text = planEncode(c.stored, from); p.text == nil {
 		return p, fmt.Errorf("column %s is of type %s in PostgreSQL and takes no %s values; CAST them to %s", c.name, c.shown, from.AsNullable(), c.t.AsNullable())
 	}
@@ -50,14 +53,14 @@ func planEncode(stored storedType, from types.Type) (binary, text encoder) {
 		case oidInt2, oidInt4, oidInt8:
 			return encodeInt(stored.oid), textInt(stored.oid)
 		case oidNumeric:
-			return encodeNumeric(types.DecimalOf(19, 0), stored.mod), textOf
+			return encodeNumeric(types.DecimalOf(19, 0), stored.mod), checked(textOf, lostDecimals(types.DecimalOf(19, 0), stored.mod))
 		}
 	case from.Kind == types.Decimal && stored.oid == oidNumeric:
 		return encodeNumeric(from, stored.mod), checked(textOf, lostDecimals(from, stored.mod))
 	case from.Kind == types.Float && stored.oid == oidFloat4, from.IsFloat() && stored.oid == oidFloat8:
 		return encodeFloat(stored.oid), textOf
 	case from.IsString():
-		fits := textFits(stored)
+		fits := textInto(stored)
 		switch stored.oid {
 		case oidText, oidVarchar, oidBpchar, oidJSON, oidXML:
 			return checked(encodeBytes, fits), checked(textString, fits)
@@ -161,8 +164,8 @@ func lostDecimals(from types.Type, mod int) func(v *column.Vector, i int) string
 	}
 	by := types.Pow10(min(from.Scale-scale, types.MaxDecimalPrecision))
 	return func(v *column.Vector, i int) string {
-		if _, rest := v.Int128(i).QuoRem(by); rest.Sign() != 0 {
-			return fmt.Sprintf("it has more than the %d decimals of the column", scale)
+		if _, rest := decimalOf(v, i).QuoRem(by); rest.Sign() != 0 {
+			return tooMany(scale)
 		}
 		return ""
 	}
@@ -171,9 +174,7 @@ func lostDecimals(from types.Type, mod int) func(v *column.Vector, i int) string
 // lostFraction is the condition that a column of times does not round. Values count units of which one has decimals
 // decimals of a second after multiplication by per.
 func lostFraction(mod int, per int64, decimals int) func(v *column.Vector, i int) string {
-	if mod < 0 || mod > 6 {
-		mod = 6
-	}
+	mod = fraction(mod)
 	unit := int64(1)
 	for p := mod; p < decimals; p++ {
 		unit *= 10
@@ -183,7 +184,7 @@ func lostFraction(mod int, per int64, decimals int) func(v *column.Vector, i int
 	}
 	return func(v *column.Vector, i int) string {
 		if v.Int64(i)*per%unit != 0 {
-			return fmt.Sprintf("it has more than the %d decimals of the column", mod)
+			return tooMany(mod)
 		}
 		return ""
 	}
@@ -231,11 +232,16 @@ func encodeFloat(stored oid) encoder {
 
 func encodeNumeric(from types.Type, mod int) encoder {
 	return checked(func(dst []byte, v *column.Vector, i int) ([]byte, string) {
-		if v.Type.Kind == types.Decimal {
-			return appendNumeric(dst, v.Int128(i), from.Scale), ""
-		}
-		return appendNumeric(dst, types.Int128From(v.Int64(i)), 0), ""
+		return appendNumeric(dst, decimalOf(v, i), from.Scale), ""
 	}, lostDecimals(from, mod))
+}
+
+// decimalOf is a decimal's digits, or an integer.
+func decimalOf(v *column.Vector, i int) types.Int128 {
+	if v.Type.Kind == types.Decimal {
+		return v.Int128(i)
+	}
+	return types.Int128From(v.Int64(i))
 }
 
 func encodeBytes(dst []byte, v *column.Vector, i int) ([]byte, string) {

@@ -385,7 +385,7 @@ func (Dialect) TypeTable() []server.TypeMapping {
 		server.TypeMapping{Stored: "numeric(p,s) of more than 38 digits", Read: "STRING"},
 		server.TypeMapping{Stored: "oid", Read: "BIGINT"},
 		server.TypeMapping{Stored: "domains", Read: "as the type they are over"},
-		server.TypeMapping{Stored: "json, jsonb, xml, uuid, enums, inet, other intervals, ranges, composites and all other types", Read: "STRING", Notes: "as the server's text form; it is read back from that form when it is written"},
+		server.TypeMapping{Stored: "json, jsonb, xml, uuid, enums, inet, other intervals, ranges, composites and all other types", Read: "STRING", Notes: "as the server's text form, which is written back, too; text that the server would cut or round, and all text for money, is refused"},
 	)
 	return table
 }

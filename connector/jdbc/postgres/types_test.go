@@ -217,7 +217,7 @@ CREATE TYPE pair AS (a int, b text); CREATE EXTENSION IF NOT EXISTS hstore`)
 		tab := f.open("t")
 		require.Equal(t, c.t, tab.schema.Columns[0].Type.AsNullable().String(), c.declared)
 		require.Equal(t, c.want+"\n", f.text(tab), c.declared)
-		if c.t == "STRING" { // and the text is written back to the same value
+		if c.t == "STRING" && c.declared != "money" { // and the text is written back to the same value
 			f.sql("CREATE TABLE was AS TABLE t")
 			b := rows(t, []types.Type{types.String()}, []string{c.want})
 			f.done(f.insert(tab, connector.Insert{Overwrite: true}), b)
@@ -272,7 +272,7 @@ func TestMisfits(t *testing.T) {
 // TestReadAs: a table of the connector may say other types than the server's, as long as nothing is altered.
 func TestReadAs(t *testing.T) {
 	f := setUp(t)
-	f.sql("CREATE TABLE t(i int8, n numeric(20,3), d float8, v text); INSERT INTO t VALUES (7, 1.500, 0.5, 'x'), (300, 2.000, 0.1, 'y')")
+	f.sql("CREATE TABLE t(i int8, n numeric(20,3), d float8, v text, m numeric); INSERT INTO t VALUES (7, 1.500, 0.5, 'x', 0.1), (300, 2.000, 0.1, 'y', 123456789012345678901.234)")
 	open := func(columns ...string) *Table {
 		tab, err := f.s.OpenTable(f.ctx, f.db, "t", schema(t, columns...))
 		require.NoError(t, err)
@@ -282,6 +282,8 @@ func TestReadAs(t *testing.T) {
 	require.Equal(t, "7.00|1.5|7\n300.00|2.0|300\n", f.text(open("i DECIMAL(10, 2)", "n DOUBLE", "i STRING"), 0, 1, 2))
 	for column, want := range map[string]string{
 		"i TINYINT":       "the value 300 is no TINYINT: it is out of the type's range",
+		"m DOUBLE":        "the value 123456789012345678901.234 is no DOUBLE: the type would not hold it exactly",
+		"m FLOAT":         "the value 123456789012345678901.234 is no FLOAT: the type would not hold it exactly",
 		"n INT":           "the value 1.500 is no INT: it has more decimals than the type",
 		"n DECIMAL(5, 0)": "it has more decimals than the type",
 		"d FLOAT":         "the value 0.1 is no FLOAT: the type would not hold it exactly",
@@ -303,7 +305,8 @@ func TestReadAs(t *testing.T) {
 func TestWrittenInto(t *testing.T) {
 	f := setUp(t)
 	f.sql(`CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE DOMAIN positive AS int CHECK (VALUE > 0);
-CREATE TABLE t(i int2, n numeric(6,1), f numeric, v varchar(3), b char(3), m mood, j jsonb, u uuid, d positive, ts timestamp(0), tm time(1), k int GENERATED ALWAYS AS IDENTITY, g int GENERATED ALWAYS AS (i + 1) STORED)`)
+CREATE TABLE t(i int2, n numeric(6,1), f numeric, v varchar(3), b char(3), m mood, j jsonb, u uuid, d positive, ts timestamp(0), tm time(1), nm name, by "char", bi bit(3), big numeric(40,2), tens numeric(20,-3), mo money, tz timetz(0), iv interval(0), free interval, ivm interval minute, ivd interval day, ivy interval year, ym interval year to month, tr tsrange, nms name[],
+k int GENERATED ALWAYS AS IDENTITY, g int GENERATED ALWAYS AS (i + 1) STORED)`)
 	try := func(columnType, value string) error {
 		name, typ, _ := strings.Cut(columnType, " ")
 		sch := schema(t, columnType)
@@ -325,6 +328,10 @@ CREATE TABLE t(i int2, n numeric(6,1), f numeric, v varchar(3), b char(3), m moo
 		{"i BIGINT", "32767"}, {"n DECIMAL(20, 5)", "1.50000"}, {"n INT", "12345"}, {"f DECIMAL(38, 18)", "0.5"}, {"f BIGINT", "-1"},
 		{"v STRING", "abc"}, {"b VARCHAR(9)", "abc"}, {"m STRING", "sad"}, {"j STRING", `[1, "ä"]`}, {"u STRING", "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"},
 		{"d SMALLINT", "5"}, {"ts TIMESTAMP(6)", "2024-01-01 00:00:00.000000"}, {"ts TIMESTAMP(9)", "2024-01-01 00:00:00.000000000"}, {"tm TIME(3)", "00:00:00.500"},
+		{"nm STRING", strings.Repeat("ä", 31) + "x"}, {"by STRING", "x"}, {"by STRING", ""}, {"bi STRING", "101"}, {"big STRING", " -1.2300 "}, {"big STRING", "NaN"}, {"big STRING", "1239e-2"}, {"big STRING", "0.000"}, {"f STRING", "1e-200"},
+		{"tens INT", "-5000"}, {"tens DECIMAL(20, 2)", "7000.00"},
+		{"tz STRING", "10:00:00.0+02"}, {"tz STRING", "10:00"}, {"iv STRING", "1 year -2 mons +3 days -04:05:06"}, {"free STRING", "1.5 seconds"}, {"free STRING", "-1 min 3 weeks 1.000001000 S"},
+		{"ivm STRING", "1 day 10:01:00"}, {"ivd STRING", "1 mon 3 days"}, {"ivy STRING", "24 months"}, {"ym STRING", "1 year 1 mon"}, {"tr STRING", "[2024-01-01 00:00:00.123456,)"},
 	} {
 		require.NoError(t, try(ok[0], ok[1]), ok)
 	}
@@ -340,6 +347,31 @@ CREATE TABLE t(i int2, n numeric(6,1), f numeric, v varchar(3), b char(3), m moo
 		{"d SMALLINT", "-5", `value for domain positive violates check constraint`},
 		{"ts TIMESTAMP(6)", "2024-01-01 00:00:00.100000", "it has more than the 0 decimals of the column"},
 		{"tm TIME(3)", "00:00:00.550", "it has more than the 1 decimals of the column"},
+		{"nm STRING", strings.Repeat("ä", 32), "does not go into a column of type name: it has more than the 63 bytes of a name"},
+		{"by STRING", "xy", "table t, row 1, column by: the value \"xy\" does not go into a column of type \"char\": the column has one byte, of ASCII"},
+		{"by STRING", "ä", "one byte, of ASCII"},
+		{"bi STRING", "10", "table t, row 1: bit string length 2 does not match type bit(3)"},
+		{"big STRING", "1.239", "it has more than the 2 decimals of the column"},
+		{"big STRING", "1239e-3", "it has more than the 2 decimals of the column"},
+		{"big STRING", "x", "want a number such as"},
+		{"tens INT", "500", "the column keeps no digit below 1000"},
+		{"tens DECIMAL(20, 2)", "7000.01", "the column keeps no digit below 1000"},
+		{"mo STRING", "1.23", "table t: column mo is of type money in PostgreSQL, which is read by the server's lc_monetary, and rounded: it takes no text from here"},
+		{"nms STRING", "{a}", "column nms is of type name[] in PostgreSQL, whose elements PostgreSQL would cut or round: it takes no text from here"},
+		{"tz STRING", "10:00:00.7+00", "it has more than the 0 decimals of the column"},
+		{"tz STRING", "2024-01-01 10:00:00+00", "want a time such as 12:34:56.789+02"},
+		{"iv STRING", "1.7 s", "table t, row 1, column iv: the value \"1.7 s\" does not go into a column of type interval(0): it has more than the 0 decimals of the column"},
+		{"iv STRING", "00:00:00.5", "it has more than the 0 decimals of the column"},
+		{"free STRING", "00:00:00.1234567", "it has more than the 6 decimals of the column"},
+		{"free STRING", "1.1 months", "want an interval such as 1 year 2 mons 3 days 04:05:06.789"},
+		{"free STRING", "1 min 00:01:00", "want an interval such as"},
+		{"free STRING", "", "want an interval such as"},
+		{"free STRING", "5", "want an interval such as"},
+		{"ivm STRING", "00:01:30", "the column does not have all of its fields"},
+		{"ivd STRING", "1 day 01:00:00", "the column does not have all of its fields"},
+		{"ivy STRING", "14 months", "the column does not have all of its fields"},
+		{"ym STRING", "1 mon 1 day", "the column does not have all of its fields"},
+		{"tr STRING", "[2024-01-01 00:00:00.1234567,)", "it has more than the 6 decimals of the column"},
 		{"k INT", "1", "table t: column k is computed by PostgreSQL and cannot be written"},
 		{"g INT", "1", "column g is computed by PostgreSQL and cannot be written"},
 		{"i STRING", "1", "column i is of type smallint in PostgreSQL and takes no STRING values; CAST them to SMALLINT"},
@@ -349,7 +381,7 @@ CREATE TABLE t(i int2, n numeric(6,1), f numeric, v varchar(3), b char(3), m moo
 	} {
 		require.ErrorContains(t, try(bad[0], bad[1]), bad[2], bad)
 	}
-	require.Equal(t, "14\n", f.sql("SELECT count(*) FROM t"))
+	require.Equal(t, "35\n", f.sql("SELECT count(*) FROM t"))
 }
 
 // TestNumericForm: what is written of a decimal is read as the same, whatever its digits and scale.
