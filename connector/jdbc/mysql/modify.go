@@ -133,16 +133,42 @@ func (m *modification) apply(ctx context.Context, w *work) error {
 		set = append(set, "t."+quote(c)+" = r."+quote(valueColumn(i)))
 	}
 	from := qualified(w.database, temporary) + " AS r STRAIGHT_JOIN " + qualified(w.database, w.name) + " AS t ON " + strings.Join(same, " AND ")
-	statement := "DELETE t FROM " + from
-	if m.set != nil {
-		statement = "UPDATE " + from + " SET " + strings.Join(set, ", ")
+	if m.set == nil {
+		return m.remove(ctx, w, from)
 	}
-	n, err := w.c.exec(ctx, statement)
+	n, err := w.c.exec(ctx, "UPDATE "+from+" SET "+strings.Join(set, ", "))
 	if err != nil {
 		return &RowError{Table: w.name, Msg: wordRow(err), Err: err}
 	}
 	if n != w.load.sent {
 		return fmt.Errorf("%d rows of table %s were to be changed, and %d were: others were at it", w.load.sent, w.name, n)
+	}
+	return nil
+}
+
+// remove deletes the rows. The server does not count those that a cascade has deleted before their turn: so they are
+// counted before, and none may be left. FOR UPDATE counts what is there now, not what was when the transaction began.
+func (m *modification) remove(ctx context.Context, w *work, from string) error {
+	there, err := w.c.value(ctx, "SELECT COUNT(*) FROM "+from+" FOR UPDATE")
+	if err != nil {
+		return fmt.Errorf("table %s: %w", w.name, err)
+	}
+	if there.text != strconv.FormatInt(w.load.sent, 10) {
+		return fmt.Errorf("%d rows of table %s were to be deleted, and %s of them are there: others were at it", w.load.sent, w.name, there.text)
+	}
+	n, err := w.c.exec(ctx, "DELETE t FROM "+from)
+	if err != nil {
+		return &RowError{Table: w.name, Msg: wordRow(err), Err: err}
+	}
+	if n == w.load.sent {
+		return nil
+	}
+	left, err := w.c.value(ctx, "SELECT COUNT(*) FROM "+from+" FOR UPDATE")
+	if err == nil && left.text != "0" {
+		err = fmt.Errorf("the server deleted %d rows, and %s that were to go are still there", n, left.text)
+	}
+	if err != nil {
+		return fmt.Errorf("table %s: %w", w.name, err)
 	}
 	return nil
 }
