@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strconv"
@@ -106,8 +107,9 @@ func (c *conn) receive() (pgproto3.BackendMessage, error) {
 
 // result is what a statement gave.
 type result struct {
-	rows [][]*string
-	tag  string
+	rows   [][]*string
+	copied []byte // of a COPY TO STDOUT
+	tag    string
 }
 
 // affected is the number of rows in the tag.
@@ -204,6 +206,8 @@ func (c *conn) answer(r *result) error {
 				}
 			}
 			r.rows = append(r.rows, row)
+		case *pgproto3.CopyData:
+			r.copied = append(r.copied, m.Data...)
 		case *pgproto3.CommandComplete:
 			r.tag = string(m.CommandTag)
 		case *pgproto3.ErrorResponse:
@@ -234,6 +238,18 @@ func (c *conn) texts(ctx context.Context, sql string, args ...any) ([]string, er
 		list[i] = text(row[0])
 	}
 	return list, nil
+}
+
+// row returns the one row, of so many columns, that a query is sure to have.
+func (c *conn) row(ctx context.Context, columns int, sql string, args ...any) ([]*string, error) {
+	r, err := c.query(ctx, sql, args...)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(r.rows) != 1 || len(r.rows[0]) != columns:
+		return nil, fmt.Errorf("%s: the server gives no answer that can be read", c.s.place(c.database))
+	}
+	return r.rows[0], nil
 }
 
 // one returns the first column of the first row, "" where there is none.

@@ -21,8 +21,7 @@ import (
 // find the new table under the name: PostgreSQL looks a name up again when what it has locked is gone. Only a reader
 // whose snapshot is older than COMMIT would find the new table empty, as its rows are younger than the snapshot. They
 // are not: rows of a table made in the same transaction can be copied as frozen, which is visible to all. So
-// everybody sees all the old rows or all the new ones. With 'sink.on-conflict' rows are not copied but inserted, which
-// cannot be frozen: there a transaction whose snapshot is older than COMMIT finds the new table empty.
+// everybody sees all the old rows or all the new ones.
 //
 // Whether the name was taken, or the old table changed, is Commit's to say.
 
@@ -33,7 +32,8 @@ type stage struct {
 	name   string // of the new table up to the end, unquoted
 	old    string // identity of the table to replace, "" where there is none
 	load   *load
-	merge  *merge // of rows that may have a key twice; nil: they are copied straight into the table
+	fold   *fold // of rows that may have a key twice; nil: they are copied straight into the table
+	rows   *load // what rows are copied into first: load, or the table of fold
 }
 
 // Stage returns the transaction of a table that is made or replaced.
@@ -127,11 +127,8 @@ func (w *stage) begin(ctx context.Context, t *Transaction, job connector.JobID) 
 	w.name = stagingName(job)
 	made := relation{w.rel.schema, w.name}
 	def := w.target.Definition
-	first := def.Schema
-	if t.server.onConflict() == "" {
-		first = keyless(first) // the index of the key is made when the rows are there, see addKey
-	}
-	if _, err := t.c.exec(ctx, createSQL(made.sql(), first)+commentSQL(made.sql(), def)); err != nil {
+	// The index of the key is made when the rows are there, see addKey.
+	if _, err := t.c.exec(ctx, createSQL(made.sql(), keyless(def.Schema))+commentSQL(made.sql(), def)); err != nil {
 		return err
 	}
 	columns := make([]writePlan, len(def.Schema.Columns))
@@ -141,32 +138,35 @@ func (w *stage) begin(ctx context.Context, t *Transaction, job connector.JobID) 
 		}
 	}
 	w.load = &load{name: made.sql(), relation: w.name, columns: columns, freeze: true, table: w.rel.String()}
-	if t.server.onConflict() == "" {
+	w.rows = w.load
+	conflict := t.server.onConflict()
+	if conflict == "" {
 		return nil
 	}
-	w.merge = &merge{into: made.sql(), key: def.Schema.PrimaryKey, columns: columns, conflict: t.server.onConflict()}
-	if len(w.merge.key) == 0 {
-		return errNoKeyFor(w.rel.String(), w.merge.conflict)
+	w.fold = &fold{key: def.Schema.PrimaryKey, conflict: conflict}
+	if len(w.fold.key) == 0 {
+		return errNoKeyFor(w.rel.String(), conflict)
 	}
-	w.load, err = w.merge.prepare(ctx, t.c, w.rel.String())
+	w.rows, err = w.fold.prepare(ctx, t.c, w.load)
 	return err
 }
 
 func (w *stage) write(ctx context.Context, t *Transaction, next func() (*column.Batch, error)) error {
-	return t.c.copyIn(ctx, w.load, next)
+	return t.c.copyIn(ctx, w.rows, next)
 }
 
 func (w *stage) seal(ctx context.Context, t *Transaction) (int64, error) {
-	rows := w.load.stored
-	if w.load.sent != w.load.stored {
-		return 0, lostRows(w.load.sent-w.load.stored, w.load.sent, "stored", nil)
+	rows := w.rows.stored
+	if w.rows.sent != rows {
+		return 0, lostRows(w.rows.sent-rows, w.rows.sent, "stored", nil)
 	}
-	var err error
-	if w.merge != nil {
-		rows, err = w.merge.run(ctx, t.c)
-	} else {
-		err = addKey(ctx, t.c, w.load, w.target.Definition.Schema.PrimaryKey)
+	if w.fold != nil {
+		var err error
+		if rows, err = w.fold.run(ctx, t.c, w.rows, w.load); err != nil {
+			return 0, err
+		}
 	}
+	err := addKey(ctx, t.c, w.load, w.target.Definition.Schema.PrimaryKey)
 	if err != nil {
 		return 0, err
 	}

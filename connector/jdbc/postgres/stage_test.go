@@ -547,6 +547,29 @@ func TestOnConflictOfNew(t *testing.T) {
 	require.Equal(t, "2|x\n1|last\n", f.text(f.open("t")))
 	require.Equal(t, int64(2), f.done(f.stageOf(f.option("sink.on-conflict", "ignore"), "t", server.Replace, sch), b))
 	require.Equal(t, "1|first\n2|x\n", f.text(f.open("t")))
+	// Of many rows, and of large ones, none is lost on the way, and the order stays.
+	large := column.NewBatch(of, 8)
+	for i := range 8 {
+		large.Cols[0].AppendI64(int64(1000 + i%4))
+		large.Cols[1].AppendString(strings.Repeat(string(rune('a'+i)), 3<<20))
+	}
+	large.N = 8
+	var many [][]string
+	for i := range 25_000 {
+		many = append(many, []string{fmt.Sprint(i % 20_011), fmt.Sprint(i)})
+	}
+	require.Equal(t, int64(20_011), f.done(f.stageOf(f.option("sink.on-conflict", "update"), "t", server.Replace, sch), large, rows(t, of, many...)))
+	require.Equal(t, "20011\t4989\t25000\n", f.sql(`SELECT count(*), min(b::int) FILTER (WHERE a NOT BETWEEN 1000 AND 1003), max(b::int) + 1 FROM t`))
+	require.Equal(t, "20011\n", f.sql(`SELECT count(*) FROM (SELECT row_number() OVER (ORDER BY ctid) - row_number() OVER (ORDER BY b::int) AS d FROM t) AS s WHERE d = 0`))
+	require.Equal(t, int64(4), f.done(f.stageOf(f.option("sink.on-conflict", "ignore"), "t", server.Replace, sch), large))
+	require.Equal(t, "1000\taaa\t3145728\n1001\tbbb\t3145728\n1002\tccc\t3145728\n1003\tddd\t3145728\n", f.sql("SELECT a, left(b, 3), length(b) FROM t ORDER BY a"))
+	require.Equal(t, int64(0), f.done(f.stageOf(f.option("sink.on-conflict", "ignore"), "t", server.Replace, sch)))
+	require.Equal(t, "t_pkey\n", f.sql("SELECT conname FROM pg_constraint WHERE conrelid = 't'::regclass"))
+	// What the table refuses is told with its row.
+	bound := schema(t, "a* INT NOT NULL", "b VARBINARY(2)")
+	f.fails(f.stageOf(f.option("sink.on-conflict", "update"), "t", server.Replace, bound), `table t, row 2: new row for relation "t" violates check constraint "b_check"`, rows(t, []types.Type{of[0], bound.Columns[1].Type}, []string{"1", "x"}, []string{"1", "xyz"}))
+	f.fails(f.stageOf(f.option("sink.on-conflict", "update"), "t", server.Replace, sch), `table t, row 1: NULL in a NOT NULL column`, rows(t, []types.Type{of[0].AsNullable(), of[1]}, []string{null, "x"}))
+
 	f.fails(f.stage("u", server.Create, sch), "duplicate key", b)
 	tx := f.stageOf(f.option("sink.on-conflict", "ignore"), "u", server.Create, schema(t, "a INT"))
 	require.EqualError(t, tx.Begin(f.ctx, connector.NewJobID()), "table u has no PRIMARY KEY, which 'sink.on-conflict' = 'ignore' needs")
