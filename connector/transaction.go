@@ -35,7 +35,8 @@ type Transaction interface {
 	// Seal makes everything written ready to be published, checks that the store kept every row, and
 	// returns their number. It is the last point at which a cancel is heard.
 	Seal(ctx context.Context) (rows int64, err error)
-	// Commit publishes in one atomic, conditional, durable step. The error explains NotDone and Unknown.
+	// Commit publishes in one atomic, conditional, durable step. The error explains NotDone and Unknown; with Done
+	// it tells of something that the user has to see to.
 	Commit(ctx context.Context) (Outcome, error)
 	// Abort removes the staging and nothing else.
 	Abort(ctx context.Context) error

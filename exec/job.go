@@ -464,6 +464,7 @@ func (j *Job) finish(created []hooks.JobStatusHook) {
 		}
 		if outcome == connector.Done {
 			j.note(store.Record{Type: store.Published, Target: i})
+			j.warn("clean-up", err)
 			continue
 		}
 		if err == nil {

@@ -205,10 +205,10 @@ func (s *Server) DropTable(ctx context.Context, database, name, identity string)
 			return fmt.Errorf("%w: %s", server.ErrChanged, name)
 		}
 		_, err = c.exec(ctx, "DROP TABLE "+qualified(database, name))
-		switch numberOf(err) {
-		case errUnknownTable, errNoSuchTable:
+		switch n := numberOf(err); {
+		case n == errUnknownTable, n == errNoSuchTable:
 			return fmt.Errorf("%w: %s", server.ErrNotThere, name)
-		case errRowReferenced, 1217, 3730:
+		case isReferenced(err):
 			return fmt.Errorf("table %s: foreign keys of other tables lead to it: %w", name, err)
 		}
 		return err

@@ -14,10 +14,6 @@ type mark struct {
 	Job connector.JobID `json:"job"`
 	// Table is the name that the table is made for.
 	Table string `json:"table"`
-	// Old is what the table that it replaces was, by its definition, and where they may be known by InnoDB's number:
-	// should another one have moved aside in its place, both are put back.
-	Old   string `json:"old,omitempty"`
-	OldID string `json:"oldId,omitempty"`
 	// Past are the jobs that made the tables replaced before, and had not cleared up yet.
 	Past []connector.JobID `json:"past,omitempty"`
 }
@@ -31,17 +27,11 @@ func (m *mark) made(job connector.JobID) bool {
 }
 
 // replaces says of the mark which table gives way.
-func (m *mark) replaces(old *table, id string) {
-	m.Old, m.OldID = digest(definition(old.text)), id
+func (m *mark) replaces(old *table) {
 	if old.mark != nil {
 		m.Past = append(slices.Clone(old.mark.Past), old.mark.Job)
 		m.Past = m.Past[max(0, len(m.Past)-maxPast):]
 	}
-}
-
-// gave reports whether a table is the one that was to give way.
-func (m *mark) gave(t *table, id string) bool {
-	return m.Old == digest(definition(t.text)) && (m.OldID == "" || id == "" || m.OldID == id)
 }
 
 // unmarked takes the mark of a table's comment out of the server's statement.

@@ -117,7 +117,8 @@ func TestJobsRace(t *testing.T) {
 	}
 }
 
-// A rival makes the target, or changes it, while the job writes, or right before its RENAME.
+// A rival makes the target, or changes it, while the job writes, or right before its RENAME. The first is found by a
+// look. The second counts as done before the RENAME where there is still a table that gives way: the new one stands.
 func TestRivals(t *testing.T) {
 	f := setUp(t)
 	for _, x := range []struct {
@@ -125,21 +126,21 @@ func TestRivals(t *testing.T) {
 		before string
 		rival  string
 		want   string
+		late   connector.Outcome
 	}{
-		{server.Create, "", "CREATE TABLE t (mine INT)", "table t already exists"},
-		{server.Create, "", "CREATE VIEW t AS SELECT 1 AS mine", "table t already exists"},
-		{server.CreateOrReplace, "", "CREATE TABLE t (mine INT)", "changed by another session"},
-		{server.Replace, "CREATE TABLE t (a INT)", "ALTER TABLE t ADD mine INT", "changed by another session"},
-		{server.Replace, "CREATE TABLE t (a INT)", "ALTER TABLE t COMMENT='mine'", "changed by another session"},
-		{server.Replace, "CREATE TABLE t (a INT)", "DROP TABLE t; CREATE TABLE t (mine INT)", "changed by another session"},
-		{server.Replace, "CREATE TABLE t (a INT)", "DROP TABLE t; CREATE TABLE t (a INT)", "changed by another session"},
-		{server.Replace, "CREATE TABLE t (a INT)", "DROP TABLE t", "changed by another session"},
-		{server.CreateOrReplace, "CREATE TABLE t (a INT)", "DROP TABLE t; CREATE VIEW t AS SELECT 1 AS mine", "changed by another session"},
+		{server.Create, "", "CREATE TABLE t (mine INT)", "table t already exists", connector.NotDone},
+		{server.Create, "", "CREATE VIEW t AS SELECT 1 AS mine", "table t already exists", connector.NotDone},
+		{server.CreateOrReplace, "", "CREATE TABLE t (mine INT)", "changed by another session", connector.NotDone},
+		{server.Replace, "CREATE TABLE t (a INT)", "ALTER TABLE t ADD mine INT", "changed by another session", connector.Done},
+		{server.Replace, "CREATE TABLE t (a INT)", "ALTER TABLE t COMMENT='mine'", "changed by another session", connector.Done},
+		{server.Replace, "CREATE TABLE t (a INT)", "DROP TABLE t; CREATE TABLE t (mine INT)", "changed by another session", connector.Done},
+		{server.Replace, "CREATE TABLE t (a INT)", "DROP TABLE t; CREATE TABLE t (a INT)", "changed by another session", connector.Done},
+		{server.Replace, "CREATE TABLE t (a INT)", "DROP TABLE t", "changed by another session", connector.NotDone},
 	} {
 		for _, late := range []bool{false, true} {
 			f.sql("DROP TABLE IF EXISTS t; DROP VIEW IF EXISTS t; " + x.before)
 			s, _ := f.through(func(d testserver.Direction, b []byte) testserver.Verdict {
-				if late && d == testserver.ToServer && bytes.Contains(b, []byte("RENAME TABLE")) && !bytes.Contains(b, []byte("_old` TO `"+f.db+"`.`t`")) {
+				if late && d == testserver.ToServer && bytes.Contains(b, []byte("RENAME TABLE")) {
 					f.sql(x.rival)
 				}
 				return testserver.Pass
@@ -151,6 +152,13 @@ func TestRivals(t *testing.T) {
 				f.sql(x.rival)
 			}
 			out, err := tx.Commit(f.ctx)
+			if late && x.late == connector.Done {
+				require.NoError(t, err, x.rival)
+				require.Equal(t, connector.Done, out, x.rival)
+				require.Equal(t, "10\t45\n", f.sql("SELECT COUNT(*), SUM(a) FROM t"), x.rival)
+				require.Empty(t, f.ours(), x.rival)
+				continue
+			}
 			require.Equal(t, connector.NotDone, out, x.rival)
 			require.ErrorContains(t, err, x.want, x.rival)
 			require.NoError(t, tx.Abort(f.ctx))
@@ -165,41 +173,132 @@ func TestRivals(t *testing.T) {
 	}
 }
 
-// A job that dies right after a RENAME that moved an altered table aside: whoever comes next puts it back.
-func TestPutBack(t *testing.T) {
+// waiting returns once a session of the server waits for the lock of a table's name with a statement that begins so.
+func (f *fixture) waiting(statement string) {
+	f.t.Helper()
+	require.Eventually(f.t, func() bool {
+		return f.sql("SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE = 'Waiting for table metadata lock' AND INFO LIKE '"+statement+"%'") != "0\n"
+	}, 20*time.Second, 20*time.Millisecond, statement)
+}
+
+// An ALTER by another session is queued before the RENAME, an INSERT behind it. The table is replaced, the row of the
+// INSERT is kept, and no reader sees anything but the old table and the new one.
+func TestPublishedStays(t *testing.T) {
 	f := setUp(t)
-	for _, again := range []bool{true, false} { // whether the job itself can ask
-		f.sql("DROP TABLE IF EXISTS t; CREATE TABLE t (a INT); INSERT INTO t VALUES (7)")
+	for _, dies := range []bool{false, true} { // the job, while its RENAME waits
+		f.quick("DROP TABLE IF EXISTS t", "CREATE TABLE t (a INT) ENGINE=InnoDB", "INSERT INTO t VALUES (1)")
+		holder, err := f.s.connect(f.ctx, f.db)
+		require.NoError(t, err)
+		for _, s := range []string{"BEGIN", "SELECT * FROM t"} {
+			_, err := holder.query(f.ctx, s)
+			require.NoError(t, err)
+		}
+		rivals := make(chan error, 2)
+		rival := func(statement string) {
+			go func() { rivals <- f.s.with(f.ctx, f.db, func(c *conn) error { _, err := c.exec(f.ctx, statement); return err }) }()
+			f.waiting(statement)
+		}
+		rival("ALTER TABLE t ADD z INT")
 		var down atomic.Bool
-		s, p := f.through(func(d testserver.Direction, b []byte) testserver.Verdict {
-			switch {
-			case down.Load():
+		s, p := f.through(func(testserver.Direction, []byte) testserver.Verdict {
+			if down.Load() {
 				return testserver.Cut
-			case d == testserver.ToServer && bytes.Contains(b, []byte("RENAME TABLE `"+f.db+"`.`t` TO")) && !bytes.Contains(b, []byte("_new`, ")):
-				f.sql("ALTER TABLE t ADD mine INT DEFAULT 1")
-				down.Store(!again)
-				return testserver.PassAndCut
 			}
 			return testserver.Pass
 		})
 		tx := s.Stage(server.Target{Database: f.db, Table: "t", Definition: server.Definition{Schema: schema(t, "a INT")}, Mode: server.Replace})
-		_, err := f.write(tx, numbers(0, 10))
+		note := ""
+		tx.(connector.Evident).NoteEvidence(func(text string) error { note = text; return nil })
+		_, err = f.write(tx, numbers(10, 3))
 		require.NoError(t, err)
-		if again {
-			out, err := tx.Commit(f.ctx)
-			require.Equal(t, connector.NotDone, out)
-			require.ErrorIs(t, err, server.ErrChanged)
-			require.NoError(t, tx.Abort(f.ctx))
-		} else {
-			gone := make(chan struct{})
-			go func() { defer close(gone); _, _ = tx.Commit(f.ctx) }()
-			require.Eventually(t, down.Load, 10*time.Second, time.Millisecond)
-			f.swept("put back")
-			p.SetFilter(nil)
-			<-gone
+		var out connector.Outcome
+		over := make(chan struct{})
+		go func() { defer close(over); out, err = tx.Commit(f.ctx) }()
+		f.waiting("RENAME TABLE")
+		rival("INSERT INTO t (a) VALUES (77)")
+		if dies {
+			down.Store(true)
+			p.CutAll()
 		}
-		require.Equal(t, "7\t1\n", f.sql("SELECT a, mine FROM t"))
-		f.swept("put back")
+		_, rollback := holder.exec(f.ctx, "ROLLBACK")
+		require.NoError(t, rollback)
+		require.NoError(t, holder.close())
+		require.NoError(t, <-rivals)
+		require.NoError(t, <-rivals)
+		const whole = "10\n11\n12\n77\n"
+		if dies {
+			// Whoever comes next, and whatever the server's house-keeping has done to the old table.
+			f.quick("OPTIMIZE TABLE `" + ownName(tx.(*staged).job, displacedName) + "`")
+			require.Equal(t, whole, f.quick("SELECT * FROM t ORDER BY a"))
+			got, err := f.s.Outcome(f.ctx, f.db, note)
+			require.NoError(t, err)
+			require.Equal(t, connector.Done, got)
+			f.swept("the job died")
+			p.SetFilter(nil)
+			<-over
+		} else {
+			<-over
+			require.NoError(t, err)
+			require.Equal(t, connector.Done, out)
+		}
+		require.Equal(t, whole, f.quick("SELECT * FROM t ORDER BY a"))
+		require.Empty(t, f.ours())
+	}
+}
+
+// What the old table gets between the look at it and the RENAME, and would be lost with it, keeps it from being
+// dropped, by the job and by every sweep, which tell of it.
+func TestDisplacedIsKept(t *testing.T) {
+	f := setUp(t)
+	for rival, want := range map[string]string{
+		"CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW SET NEW.a = 1":                             "trigger g",
+		"CREATE TABLE child (a INT, CONSTRAINT links FOREIGN KEY (a) REFERENCES t (a)) ENGINE=InnoDB": "foreign key links of table " + f.db + ".child",
+		"ALTER TABLE t ADD INDEX ix (a)":                  "index ix",
+		"DROP TABLE t; CREATE VIEW t AS SELECT 1 AS mine": "its kind (view)",
+	} {
+		for _, dies := range []bool{false, true} {
+			f.sql("DROP TABLE IF EXISTS child, t; DROP VIEW IF EXISTS t; CREATE TABLE t (a INT NOT NULL PRIMARY KEY) ENGINE=InnoDB")
+			var down atomic.Bool
+			s, p := f.through(func(d testserver.Direction, b []byte) testserver.Verdict {
+				switch {
+				case down.Load():
+					return testserver.Cut
+				case d == testserver.ToServer && bytes.Contains(b, []byte("RENAME TABLE")):
+					f.sql(rival)
+					if dies {
+						down.Store(true)
+						return testserver.PassAndCut
+					}
+				}
+				return testserver.Pass
+			})
+			tx := s.Stage(server.Target{Database: f.db, Table: "t", Definition: server.Definition{Schema: keyed(t)}, Mode: server.Replace})
+			_, err := f.write(tx, numbers(0, 10))
+			require.NoError(t, err)
+			old := ownName(tx.(*staged).job, displacedName)
+			if dies {
+				gone := make(chan struct{})
+				go func() { defer close(gone); _, _ = tx.Commit(f.ctx) }()
+				require.Eventually(t, down.Load, 10*time.Second, time.Millisecond)
+				defer func() { p.SetFilter(nil); <-gone }()
+			} else {
+				out, err := tx.Commit(f.ctx)
+				require.Equal(t, connector.Done, out, rival)
+				require.ErrorContains(t, err, "the old one has got "+want, rival)
+				require.ErrorContains(t, err, "`"+old+"`", rival)
+			}
+			var kept *KeptError
+			require.Eventually(t, func() bool {
+				_, _, err = f.s.Sweep(f.ctx, f.db, nil)
+				return errors.As(err, &kept)
+			}, 10*time.Second, 20*time.Millisecond, rival)
+			require.ErrorContains(t, err, "the old one has got "+want, rival)
+			require.Equal(t, "10\t45\n", f.sql("SELECT COUNT(*), SUM(a) FROM t"), rival)
+			f.sql("DROP TABLE IF EXISTS child")
+			_, _ = f.ts.TryQuery(f.db, "DROP VIEW IF EXISTS `"+old+"`") // of the one rival
+			f.sql("DROP TABLE IF EXISTS `" + old + "`")
+			f.swept(rival)
+		}
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
-	"github.com/sluice-sql/sluice/connector/jdbc/server"
 	"github.com/sluice-sql/sluice/internal/failpoint"
 )
 
@@ -310,19 +309,9 @@ func (c *conn) lookStaged(ctx context.Context, e evidence) (connector.Outcome, e
 	}
 	for _, r := range rows {
 		m, _ := parseMark(r[0].text)
-		switch {
-		case !m.made(e.Job):
-			continue
-		case m.Job != e.Job: // replaced itself since
+		if m.made(e.Job) {
 			return connector.Done, nil
 		}
-		switch back, err := c.putBack(ctx, e.Database, *m); {
-		case err != nil:
-			return connector.Unknown, err
-		case back:
-			return connector.NotDone, fmt.Errorf("%w: %s", server.ErrChanged, e.Table)
-		}
-		return connector.Done, nil
 	}
 	if e.ID != "" && c.tableID(ctx, e.Database, e.Table) == e.ID {
 		return connector.Done, nil

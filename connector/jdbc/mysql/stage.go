@@ -116,7 +116,8 @@ func (t *staged) begin(ctx context.Context, job connector.JobID) (err error) {
 	}
 	if t.old != nil && t.old.mark != nil {
 		// The job that made the table has not cleared up; when it is dead, that is done here.
-		if _, _, err := t.c.sweepJob(ctx, t.database, t.old.mark.Job, nil); err != nil {
+		var kept *KeptError // which the sweep of the catalog tells
+		if _, _, err := t.c.sweepJob(ctx, t.database, t.old.mark.Job, nil); err != nil && !errors.As(err, &kept) {
 			return err
 		}
 		if _, err := t.c.exec(ctx, "SET SESSION lock_wait_timeout=DEFAULT"); err != nil {
@@ -129,7 +130,7 @@ func (t *staged) begin(ctx context.Context, job connector.JobID) (err error) {
 	m := mark{Job: job, Table: t.name}
 	if t.old != nil {
 		t.oldID = t.c.tableID(ctx, t.database, t.name)
-		m.replaces(t.old, t.oldID)
+		m.replaces(t.old)
 	}
 	t.mark = m
 	def := t.target.Definition
@@ -266,8 +267,7 @@ func (t *staged) commit(ctx context.Context) (connector.Outcome, error) {
 		t.leave()
 		return connector.Done, nil
 	}
-	t.clear(ctx)
-	return connector.Done, nil
+	return connector.Done, t.clear(ctx)
 }
 
 func (t *staged) publish(ctx context.Context) (connector.Outcome, error) {
@@ -302,15 +302,9 @@ func (t *staged) publish(ctx context.Context) (connector.Outcome, error) {
 	if err == nil {
 		err = failpoint.Hit("publish.sent")
 	}
+	// What another session has done to the old table since the look at it counts as done before: once others can see
+	// the new one, and write to it, nothing is undone.
 	switch number := numberOf(err); {
-	case err == nil && t.old != nil:
-		// Between the look at the old table and the RENAME another session may have altered it: then both go back.
-		switch back, backErr := t.c.putBack(ctx, t.database, t.mark); {
-		case backErr != nil:
-			return t.ask(ctx, e, backErr)
-		case back:
-			return connector.NotDone, fmt.Errorf("%w: %s", server.ErrChanged, t.name)
-		}
 	case err == nil:
 	case unsure(err):
 		return t.ask(ctx, e, err)
@@ -338,21 +332,6 @@ func (t *staged) ask(ctx context.Context, e evidence, cause error) (connector.Ou
 	return out, err
 }
 
-// putBack makes sure, once a table has taken the place of another, that it was the one it was made to replace. If
-// not, both get their names back.
-func (c *conn) putBack(ctx context.Context, database string, m mark) (back bool, err error) {
-	aside := ownName(m.Job, displacedName)
-	old, _, err := c.describe(ctx, database, aside)
-	if err != nil || old == nil || m.Old == "" || m.gave(old, c.tableID(ctx, database, aside)) {
-		return false, err
-	}
-	_, err = c.exec(ctx, "RENAME TABLE "+qualified(database, m.Table)+" TO "+qualified(database, ownName(m.Job, stagedName))+", "+qualified(database, aside)+" TO "+qualified(database, m.Table))
-	if err != nil {
-		return false, fmt.Errorf("table %s was altered by another session while it was replaced, and could not be put back (it is %s now): %w", m.Table, aside, err)
-	}
-	return true, nil
-}
-
 // sameOld makes sure that the table to replace is the one that Begin found.
 func (t *staged) sameOld(ctx context.Context) error {
 	if t.old == nil {
@@ -367,7 +346,8 @@ func (t *staged) sameOld(ctx context.Context) error {
 		id = t.c.tableID(ctx, t.database, t.name)
 	}
 	// Without InnoDB's number there is the time of its making, which other things change, too.
-	if now == nil || !t.mark.gave(now, id) || (id == "" || t.oldID == "") && now.created != t.old.created {
+	known := id != "" && t.oldID != ""
+	if now == nil || definition(now.text) != definition(t.old.text) || known && id != t.oldID || !known && now.created != t.old.created {
 		return fmt.Errorf("%w: %s", server.ErrChanged, t.name)
 	}
 	loses, err := t.c.wouldLose(ctx, now, t.target.Definition)
@@ -377,23 +357,31 @@ func (t *staged) sameOld(ctx context.Context) error {
 	return err
 }
 
-// clear drops the old table, then takes the mark off the new one. What stays is swept later.
-func (t *staged) clear(ctx context.Context) {
+// clear drops the old table, then takes the mark off the new one. What stays is swept later; the error is of an old
+// table that is kept.
+func (t *staged) clear(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, abortTime)
 	defer stop()
 	defer t.leave()
-	if t.known(connector.Done) != nil || t.dropOwn(ctx, displacedName, t.old != nil) != nil || t.c == nil {
-		return
+	if t.known(connector.Done) != nil {
+		return nil
 	}
-	if cleared, err := t.c.clearPast(ctx, t.database, t.mark.Past); err != nil || !cleared {
-		return
+	var kept *KeptError
+	if err := t.dropOwn(ctx, displacedName, t.old != nil); errors.As(err, &kept) {
+		return kept
+	} else if err != nil || t.c == nil {
+		return nil
+	}
+	if cleared, err := t.c.clearPast(ctx, t.database, t.name, t.mark.Past); err != nil || !cleared {
+		return nil
 	}
 	_ = t.c.unmark(ctx, t.database, t.name, t.job)
+	return nil
 }
 
 // clearPast drops what was replaced by jobs that made the tables before this one, unless they live. When it is not
 // all gone the mark that tells of them has to stay.
-func (c *conn) clearPast(ctx context.Context, database string, past []connector.JobID) (cleared bool, err error) {
+func (c *conn) clearPast(ctx context.Context, database, replaced string, past []connector.JobID) (cleared bool, err error) {
 	cleared = true
 	for _, job := range past {
 		name := ownName(job, displacedName)
@@ -412,9 +400,10 @@ func (c *conn) clearPast(ctx context.Context, database string, past []connector.
 			cleared = false
 			continue
 		}
-		_, err = c.exec(ctx, "DROP TABLE IF EXISTS "+qualified(database, name))
+		err = c.dropOwn(ctx, database, job, displacedName, replaced)
 		c.unlock(ctx, lockName(job))
-		if err != nil {
+		var kept *KeptError
+		if err != nil && !errors.As(err, &kept) { // which a sweep tells
 			return false, err
 		}
 	}

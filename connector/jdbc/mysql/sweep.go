@@ -2,6 +2,7 @@ package mysql
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -34,8 +35,9 @@ func (l *leftover) there(database string) (list []string) {
 }
 
 // Sweep removes what dead jobs have left in a database. A job is dead when its lock can be had: the session that held
-// it is over, wherever it came from.
+// it is over, wherever it came from. The error is also of tables that are kept for what would be lost with them.
 func (s *Server) Sweep(ctx context.Context, database string, keep func(connector.JobID) bool) (removed, kept []string, err error) {
+	var told []error
 	err = s.with(ctx, "", func(c *conn) error {
 		if err := failpoint.Hit("recover.scan"); err != nil {
 			return err
@@ -51,11 +53,15 @@ func (s *Server) Sweep(ctx context.Context, database string, keep func(connector
 			}
 			gone, left, err := c.sweepJob(ctx, database, l.job, l.there(database))
 			removed, kept = append(removed, gone...), append(kept, left...)
-			if err != nil {
+			var k *KeptError
+			switch {
+			case errors.As(err, &k): // the rest goes all the same
+				told = append(told, k)
+			case err != nil:
 				return err
 			}
 		}
-		return nil
+		return errors.Join(told...)
 	})
 	return removed, kept, err
 }
@@ -130,25 +136,21 @@ func (c *conn) sweepJob(ctx context.Context, database string, job connector.JobI
 	}
 	drop := func(ending string) error {
 		name := ownName(job, ending)
-		_, err := c.exec(ctx, "DROP TABLE IF EXISTS "+qualified(database, name))
-		if err == nil {
-			removed = append(removed, database+"."+name)
-		} else if !lost(err) {
-			kept = append(kept, fmt.Sprintf("%s.%s: %s", database, name, err))
-			return nil
+		replaced := ""
+		if l.published != nil {
+			replaced = l.published.Table
 		}
-		return err
-	}
-	if l.displaced && l.stands {
-		back, err := c.putBack(ctx, database, *l.published)
+		err := c.dropOwn(ctx, database, job, ending, replaced)
+		var k *KeptError
 		switch {
-		case lost(err):
-			return nil, nil, err
-		case err != nil:
-			return nil, append(kept, err.Error()), nil
-		case back:
-			l.staged, l.displaced, l.stands, l.published = true, false, false, nil
+		case err == nil:
+			removed = append(removed, database+"."+name)
+		case errors.As(err, &k) || lost(err):
+			return err
+		default:
+			kept = append(kept, fmt.Sprintf("%s.%s: %s", database, name, err))
 		}
+		return nil
 	}
 	if l.staged {
 		if err := drop(stagedName); err != nil {
@@ -171,7 +173,7 @@ func (c *conn) sweepJob(ctx context.Context, database string, job connector.JobI
 		}
 	}
 	if l.stands {
-		switch cleared, err := c.clearPast(ctx, database, l.published.Past); {
+		switch cleared, err := c.clearPast(ctx, database, l.published.Table, l.published.Past); {
 		case lost(err):
 			return removed, kept, err
 		case err != nil || !cleared:

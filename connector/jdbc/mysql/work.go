@@ -269,14 +269,17 @@ func (t *session) dropOwn(ctx context.Context, ending string, made bool) error {
 	if err := failpoint.Hit("cleanup.before"); err != nil {
 		return err
 	}
-	drop := "DROP TABLE IF EXISTS " + qualified(t.database, ownName(t.job, ending))
+	var kept *KeptError
 	if t.c != nil {
 		_, err := t.c.exec(ctx, "SET SESSION lock_wait_timeout=10")
 		if err == nil {
-			_, err = t.c.exec(ctx, drop)
+			err = t.c.dropOwn(ctx, t.database, t.job, ending, t.name)
 		}
-		if err == nil {
+		switch {
+		case err == nil:
 			return failpoint.Hit("cleanup.mid")
+		case errors.As(err, &kept):
+			return kept
 		}
 		t.hangUp()
 	}
@@ -286,12 +289,15 @@ func (t *session) dropOwn(ctx context.Context, ending string, made bool) error {
 			err = errors.New("the job's session on the server has not ended")
 		}
 		if err == nil {
-			_, err = c.exec(ctx, drop)
+			err = c.dropOwn(ctx, t.database, t.job, ending, t.name)
 		}
 		return err
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = &LinkError{t.s.addr(), fmt.Sprintf("no answer within %d seconds", int(abortTime.Seconds()))}
+	}
+	if errors.As(err, &kept) {
+		return kept
 	}
 	if err != nil {
 		return fmt.Errorf("table %s of the job is left on the server until the next use of the catalog: %w", ownName(t.job, ending), err)
