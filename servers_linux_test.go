@@ -239,3 +239,50 @@ func TestCancelReachesServer(t *testing.T) {
 		})
 	}
 }
+
+// While a session of the server moves amounts from one table to another and back, all that one query reads is of one
+// moment: whatever it joins and however often, one worker or several.
+func TestQueriesSeeOneMoment(t *testing.T) {
+	x := tool{bin: buildSluice(t)}
+	s := newServerSite(t, testserver.MariaDB(t))
+	s.server.Query(t, s.database, "CREATE TABLE a (id INT PRIMARY KEY, n INT NOT NULL) ENGINE=InnoDB; INSERT INTO a SELECT seq, 1000 FROM seq_1_to_3000; CREATE TABLE b LIKE a; INSERT INTO b SELECT id, 0 FROM a; CREATE TABLE stop (i INT)")
+	moved := func() string { return strings.TrimSpace(s.server.Query(t, s.database, "SELECT n FROM b WHERE id = 1")) }
+	ended := make(chan error, 1)
+	go func() {
+		_, err := s.server.TryQuery(s.database, "DELIMITER //\nBEGIN NOT ATOMIC WHILE NOT EXISTS (SELECT 1 FROM stop) DO START TRANSACTION; UPDATE a SET n = n - 1 WHERE id IN (1, 3000); UPDATE b SET n = n + 1 WHERE id IN (1, 3000); COMMIT; END WHILE; END //\n")
+		ended <- err
+	}()
+	defer func() {
+		s.server.Query(t, s.database, "INSERT INTO stop VALUES (1)")
+		require.NoError(t, <-ended)
+	}()
+	script := s.catalog() + "USE CATALOG d; USE " + s.database + "; SET 'sluice.format' = 'csv';\n"
+	var want []string
+	for _, parallelism := range []string{"1", "4"} {
+		script += "SET 'parallelism.default' = '" + parallelism + "';\n"
+		for _, q := range [][2]string{
+			{"SELECT COUNT(*) FROM a JOIN b ON a.id = b.id WHERE a.n + b.n = 1000", "3000"},
+			{"SELECT SUM(n) FROM (SELECT n FROM a UNION ALL SELECT n FROM b)", "3000000"},
+			{"SELECT COUNT(*) FROM a x JOIN a y ON x.id = y.id AND x.n = y.n JOIN b z ON x.id = z.id AND x.n + z.n = 1000", "3000"},
+			{"SELECT COUNT(*) FROM (SELECT * FROM a EXCEPT SELECT * FROM a)", "0"},
+			{"SELECT COUNT(*) FROM a WHERE 3000 * 1000 = (SELECT SUM(n) FROM a) + (SELECT SUM(n) FROM b)", "3000"},
+			// The first table is not read to its end.
+			{"SELECT COUNT(*) FROM ((SELECT id FROM a WHERE CHAR_LENGTH(CAST(id AS STRING)) > 0 LIMIT 5) UNION ALL SELECT x.id FROM a x JOIN b y ON x.id = y.id AND x.n + y.n = 1000)", "3005"},
+		} {
+			script += q[0] + ";\n"
+			want = append(want, q[1])
+		}
+	}
+	for runs, from := 0, moved(); runs < 3 || moved() == from; runs++ {
+		o := x.run(t, script, statePath(t), "", "")
+		require.Zero(t, o.code, o.stderr)
+		var got []string
+		for i, line := range strings.Split(strings.TrimSpace(o.stdout), "\n") {
+			if i%2 == 1 { // the other lines are names
+				got = append(got, line)
+			}
+		}
+		require.Equal(t, want, got, o.stdout)
+	}
+	require.Empty(t, s.sessions(t))
+}

@@ -54,9 +54,9 @@ const mysqlDoc = "# MySQL and MariaDB: catalogs, tables, types\n\nThe tables of 
 	"dropped by the next session that uses the catalog, from any host: the server itself knows that the job's session is\n" +
 	"over. UPDATE and DELETE tell rows apart by the PRIMARY KEY or a unique index without NULLs, and are refused without one.\n\n" +
 	"## What a read sees\n\n" +
-	"Each table that a statement reads has a snapshot of its own, one for each time it is named: a server of this kind gives a\n" +
-	"snapshot to one session alone. A join of two tables that others write to meanwhile may see one before such a write, and\n" +
-	"the other after it.\n\n" +
+	"All tables that one statement reads of a server are read from one snapshot. A server of this kind gives it to one session\n" +
+	"alone, so that they are read one after the other; catalogs of the same address, user and parameters share it. Tables without\n" +
+	"transactions, as those of MyISAM, are read as they are when their turn comes.\n\n" +
 	"## Keys\n\n" +
 	"Sluice tells texts apart by every character, blanks at the end too. A collation of the server may not, and then a row with\n" +
 	"the key 'A' would replace that with 'a': INSERT with `'sink.on-conflict'`, and streaming into a PRIMARY KEY, refuse a text\n" +

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sluice-sql/sluice/column"
@@ -15,15 +16,16 @@ import (
 	"github.com/sluice-sql/sluice/types"
 )
 
-// source reads a table or view once, by one session in one snapshot.
+// source reads a table or view once, in its job's snapshot.
 type source struct {
 	s      *Server
 	table  *table
 	schema types.Schema
 	scan   connector.Scan
 	fields []field
-	c      *conn
-	taken  bool // a reader has the session
+	snap   *snapshot
+	opened bool
+	taken  bool // there is a reader
 }
 
 func newSource(s *Server, t *table, schema types.Schema, scan connector.Scan) (*source, error) {
@@ -50,17 +52,12 @@ func newSource(s *Server, t *table, schema types.Schema, scan connector.Scan) (*
 // Bounded reports that a table ends.
 func (s *source) Bounded() bool { return true }
 
-// Splits opens the snapshot. One session reads it whole: the server gives a snapshot to one session alone.
+// Splits opens the snapshot. One reader reads the table whole.
 func (s *source) Splits(ctx context.Context, _ int) ([]connector.Split, error) {
-	c, err := s.s.connect(ctx, s.table.database)
-	if err != nil {
+	if err := s.snap.open(ctx, s); err != nil {
 		return nil, err
 	}
-	if _, err := c.exec(ctx, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"); err != nil {
-		_ = c.close()
-		return nil, err
-	}
-	s.c = c
+	s.opened = true
 	return []connector.Split{{ID: 0}}, nil
 }
 
@@ -94,37 +91,40 @@ func (s *source) sql() string {
 	return b.String()
 }
 
-// Reader takes the session.
-func (s *source) Reader(_ context.Context, splits []connector.Split) (connector.Reader, error) {
-	if s.c == nil || s.taken {
+// Reader returns the one reader, which ctx ends, too.
+func (s *source) Reader(ctx context.Context, splits []connector.Split) (connector.Reader, error) {
+	if !s.opened || s.taken {
 		return nil, fmt.Errorf("table %s: more readers than the snapshot was opened for", s.table.name)
 	}
 	s.taken = true
-	return &reader{src: s, whole: len(splits) == 0}, nil
+	return &reader{src: s, ctx: ctx, whole: len(splits) == 0}, nil
 }
 
-// Close ends the session when no reader did.
+// Close leaves the snapshot.
 func (s *source) Close() error {
-	if s.c == nil || s.taken {
-		return nil
-	}
-	c := s.c
-	s.c = nil
-	return c.close()
+	s.snap.leave(s)
+	return nil
 }
 
 // reader reads the rows as the server sends them.
 type reader struct {
 	src   *source
-	rows  driver.Rows
-	dest  []driver.Value
+	ctx   context.Context // when it ends, nobody reads on
 	count int64
-	whole bool // read to its end
-	err   error
+
+	mu      sync.Mutex
+	c       *conn // while it is the reader's turn
+	unwatch func() bool
+	rows    driver.Rows
+	dest    []driver.Value
+	whole   bool // read to its end
+	err     error
 }
 
 // Read fills b with the next rows.
 func (r *reader) Read(ctx context.Context, b *column.Batch) (connector.Status, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.begin(b)
 	if r.err != nil || r.whole {
 		return connector.End, r.err
@@ -158,15 +158,17 @@ func (r *reader) read(ctx context.Context, b *column.Batch) (connector.Status, e
 	if ctx.Err() != nil {
 		return connector.End, context.Cause(ctx)
 	}
-	c := r.src.c
-	done := c.guard(ctx)
+	if mine, err := r.enter(ctx); !mine || err != nil {
+		return connector.More, err
+	}
+	done := r.c.guard(ctx)
 	err := r.fill(ctx, b)
 	switch {
 	case errors.Is(err, io.EOF):
 		_ = done(nil)
-		// The snapshot ends at once: it would keep a REPLACE of the same table waiting.
 		r.whole = true
-		return connector.End, r.end(false)
+		r.exit()
+		return connector.End, nil
 	case err != nil:
 		var row *RowError
 		if failed := done(err); !errors.As(err, &row) {
@@ -178,11 +180,33 @@ func (r *reader) read(ctx context.Context, b *column.Batch) (connector.Status, e
 	return connector.More, nil
 }
 
+// enter takes the session when it is the reader's turn. It is given back when nobody reads on, too, so that others need
+// not wait for that.
+func (r *reader) enter(ctx context.Context) (mine bool, err error) {
+	if r.c != nil {
+		return true, nil
+	}
+	if r.c, mine, err = r.src.snap.enter(ctx); mine {
+		r.unwatch = context.AfterFunc(r.ctx, func() { r.end(context.Cause(r.ctx)) })
+	}
+	return mine, err
+}
+
+// exit gives the session back.
+func (r *reader) exit() {
+	if r.c == nil {
+		return
+	}
+	r.unwatch()
+	r.src.snap.exit(r, r.rows != nil && !r.whole)
+	r.c = nil
+}
+
 // fill reads rows until b is full, or 100 ms are over.
 func (r *reader) fill(ctx context.Context, b *column.Batch) error {
 	var err error
 	if r.rows == nil {
-		if r.rows, err = r.src.c.dc.(driver.QueryerContext).QueryContext(context.Background(), r.src.sql(), nil); err != nil {
+		if r.rows, err = r.c.dc.(driver.QueryerContext).QueryContext(context.Background(), r.src.sql(), nil); err != nil {
 			return err
 		}
 		r.dest = make([]driver.Value, len(r.rows.Columns()))
@@ -229,22 +253,21 @@ func (e *RowError) Error() string {
 // Unwrap returns the server's error.
 func (e *RowError) Unwrap() error { return e.Err }
 
-// end ends the session; early: rows are still to come, and the server is told that nobody wants them.
-func (r *reader) end(early bool) error {
-	c := r.src.c
-	if c == nil {
-		return nil
-	}
-	r.src.c = nil
-	if early {
-		c.abandon()
-		return nil
-	}
-	return c.close()
-}
-
 // Position is the number of rows returned.
 func (r *reader) Position() []byte { return binary.LittleEndian.AppendUint64(nil, uint64(r.count)) }
 
-// Close ends the session.
-func (r *reader) Close() error { return r.end(r.rows != nil && !r.whole) }
+// end gives the session back, and has err for the answer to whoever reads on.
+func (r *reader) end(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.exit()
+	if r.err == nil && !r.whole {
+		r.err = err
+	}
+}
+
+// Close gives the session back.
+func (r *reader) Close() error {
+	r.end(errors.New("the reader is closed"))
+	return nil
+}

@@ -43,9 +43,15 @@ func (s *Server) OpenTable(ctx context.Context, database, name string, schema ty
 // Close has nothing to close: sources and transactions have sessions of their own.
 func (t *Table) Close() error { return nil }
 
-// Source returns a new source of the table.
-func (t *Table) Source(_ context.Context, scan connector.Scan) (connector.Source, error) {
-	return newSource(t.s, t.t, t.schema, scan)
+// Source returns a new source of the table, which shares the snapshot of its job's others.
+func (t *Table) Source(ctx context.Context, scan connector.Scan) (connector.Source, error) {
+	src, err := newSource(t.s, t.t, t.schema, scan)
+	if err != nil {
+		return nil, err
+	}
+	src.snap = t.s.snapshotOf(ctx)
+	src.snap.join(src)
+	return src, nil
 }
 
 // PushFilter reports whether the server would apply a conjunct with the same result.
