@@ -131,6 +131,10 @@ func (c *Server) CreateDatabase(ctx context.Context, name string, db catalog.Dat
 // DropDatabase drops a database of the server.
 func (c *Server) DropDatabase(ctx context.Context, name string, cascade bool) error {
 	err := c.server.DropDatabase(ctx, name, cascade)
+	var has *server.NotEmptyError
+	if errors.As(err, &has) {
+		return &fault{fmt.Sprintf("database %s is not empty, it has %s; drop that first, or write CASCADE", name, has.Names()), catalog.ErrDatabaseNotEmpty}
+	}
 	if errors.Is(err, server.ErrNotEmpty) {
 		return &fault{fmt.Sprintf("database %s has tables; drop them first, or write CASCADE", name), catalog.ErrDatabaseNotEmpty}
 	}

@@ -236,13 +236,7 @@ func startPostgres(durable bool) (*Server, error) {
 	if err := os.Remove(pw); err != nil {
 		return nil, err
 	}
-	args := []string{"-D", s.Dir + "/data", "-k", s.Dir, "-p", strconv.Itoa(s.Port), "-c", "listen_addresses=127.0.0.1", "-c", "timezone=UTC", "-c", "max_connections=200"}
-	if durable {
-		args = append(args, "-c", "max_wal_size=4GB", "-c", "shared_buffers=256MB")
-	} else {
-		args = append(args, "-c", "fsync=off", "-c", "autovacuum=off", "-c", "max_prepared_transactions=10", "-c", "log_statement=all", "-c", "log_connections=on")
-	}
-	err = s.supervise(attr, filepath.Join(bin, "postgres"), args...)
+	err = s.supervise(attr, filepath.Join(bin, "postgres"), s.arguments(durable)...)
 	if err != nil {
 		return nil, err
 	}

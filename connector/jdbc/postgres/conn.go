@@ -313,13 +313,23 @@ func (s *Server) connect(ctx context.Context, database string) (*conn, error) {
 	}
 	c := &conn{s: s, database: database, pc: pc, fe: pc.Frontend(), tx: 'I'}
 	if c.version() >= 14 {
-		// A client that is gone is noticed while a statement runs. Some systems of servers cannot: the error is let pass.
-		if _, err := c.exec(ctx, "SET client_connection_check_interval = '500ms'"); err != nil && c.broken != nil {
+		if err := c.limits(ctx); err != nil && c.broken != nil {
 			c.close()
 			return nil, err
 		}
 	}
 	return c, nil
+}
+
+// limits sets what older servers do not have. A client that is gone is noticed while a statement runs; some systems of
+// servers cannot, and the error is let pass.
+func (c *conn) limits(ctx context.Context) error {
+	const set = "SELECT pg_catalog.set_config(name, CASE name WHEN 'client_connection_check_interval' THEN '500ms' ELSE '0' END, false) FROM pg_catalog.pg_settings WHERE name IN ('idle_session_timeout', 'transaction_timeout'"
+	_, err := c.exec(ctx, set+", 'client_connection_check_interval')")
+	if err != nil && c.broken == nil {
+		_, err = c.exec(ctx, set+")")
+	}
+	return err
 }
 
 // with runs f in a session of a database.

@@ -44,14 +44,36 @@ func (s *Server) CreateDatabase(ctx context.Context, name string) error {
 	if reserved(name) {
 		return fmt.Errorf("the name %s is reserved: names that begin with %s or .%s cannot be created", name, ours, ours[1:])
 	}
-	err := s.withSystem(ctx, func(c *conn) error {
-		_, err := c.exec(ctx, "CREATE DATABASE "+quote(name))
-		return err
-	})
+	err := s.withSystem(ctx, func(c *conn) error { return c.alone(ctx, "CREATE DATABASE "+quote(name), "the database was made") })
 	if code(err) == codeDuplicateDB {
 		return &server.ExistsError{Table: name, Kind: "database"}
 	}
 	return err
+}
+
+// alone runs a statement that is a transaction of its own, of whose outcome nothing is noted. what is what it does.
+func (c *conn) alone(ctx context.Context, sql, what string) error {
+	r, err := c.exec(ctx, sql)
+	switch {
+	case err != nil && r != nil && r.tag != "": // the context ended, and the server was faster
+		return nil
+	case c.lost:
+		return fmt.Errorf("it is not known whether %s, look before trying again: %w", what, err)
+	}
+	return err
+}
+
+// contents names what a database has of its own, but for what belongs to extensions.
+func (c *conn) contents(ctx context.Context) ([]string, error) {
+	return c.texts(ctx, `WITH own AS (SELECT n.oid, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname <> 'information_schema' AND n.nspname::pg_catalog.text NOT LIKE 'pg\_%'),
+part AS (SELECT e.classid, e.objid FROM pg_catalog.pg_depend e WHERE e.deptype = 'e'),
+has AS (
+  SELECT d.classid, d.objid FROM pg_catalog.pg_depend d JOIN own ON d.refobjid = own.oid WHERE d.refclassid = 'pg_catalog.pg_namespace'::pg_catalog.regclass::pg_catalog.oid AND d.classid <> 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+  UNION SELECT 'pg_catalog.pg_namespace'::pg_catalog.regclass::pg_catalog.oid, own.oid FROM own WHERE own.nspname <> 'public'
+  UNION SELECT 'pg_catalog.pg_largeobject'::pg_catalog.regclass::pg_catalog.oid, l.oid FROM pg_catalog.pg_largeobject_metadata l
+  UNION SELECT 'pg_catalog.pg_publication'::pg_catalog.regclass::pg_catalog.oid, p.oid FROM pg_catalog.pg_publication p
+  UNION SELECT 'pg_catalog.pg_foreign_server'::pg_catalog.regclass::pg_catalog.oid, f.oid FROM pg_catalog.pg_foreign_server f)
+SELECT pg_catalog.pg_describe_object(has.classid, has.objid, 0) FROM has LEFT JOIN part ON part.classid = has.classid AND part.objid = has.objid WHERE part.objid IS NULL ORDER BY 1`)
 }
 
 // DropDatabase drops a database that nobody uses.
@@ -60,16 +82,20 @@ func (s *Server) DropDatabase(ctx context.Context, name string, cascade bool) er
 		return err
 	}
 	if !cascade {
-		tables, err := s.ListTables(ctx, name)
+		var has []string
+		err := s.with(ctx, name, func(c *conn) (err error) {
+			has, err = c.contents(ctx)
+			return err
+		})
 		if err != nil {
 			return err
 		}
-		if len(tables) > 0 {
-			return server.ErrNotEmpty
+		if len(has) > 0 {
+			return &server.NotEmptyError{Has: has}
 		}
 	}
 	return s.withSystem(ctx, func(c *conn) error {
-		_, err := c.exec(ctx, "DROP DATABASE "+quote(name))
+		err := c.alone(ctx, "DROP DATABASE "+quote(name), "the database was dropped")
 		switch code(err) {
 		case codeNoDatabase:
 			return &noDatabaseError{s.place(name)}

@@ -53,16 +53,18 @@ func parseEvidence(text string) (e evidence, err error) {
 	return e, nil
 }
 
-const serverIdentity = `CASE WHEN pg_catalog.has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE') THEN (SELECT system_identifier::text FROM pg_catalog.pg_control_system()) END,
-CASE WHEN pg_catalog.has_function_privilege('pg_catalog.pg_control_checkpoint()', 'EXECUTE') THEN (SELECT timeline_id::text FROM pg_catalog.pg_control_checkpoint()) END`
+// serverIdentity are the system and the timeline. The latter is that of the log which is written now: the one of the last
+// checkpoint lags behind after a standby has taken over. A standby has none.
+const serverIdentity = `CASE WHEN pg_catalog.has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE') THEN (SELECT system_identifier::pg_catalog.text FROM pg_catalog.pg_control_system()) END AS system,
+CASE WHEN NOT pg_catalog.pg_is_in_recovery() AND pg_catalog.has_function_privilege('pg_catalog.pg_walfile_name(pg_catalog.pg_lsn)', 'EXECUTE')
+  THEN pg_catalog.ltrim(pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 1, 8), '0') END AS timeline`
 
 // take notes the open transaction.
 func (c *conn) take(ctx context.Context) (e evidence, err error) {
-	r, err := c.query(ctx, "SELECT pg_catalog.txid_current()::text, pg_catalog.pg_backend_pid()::text, (SELECT a.backend_start::text FROM pg_catalog.pg_stat_activity a WHERE a.pid = pg_catalog.pg_backend_pid()), "+serverIdentity)
+	row, err := c.row(ctx, 5, "SELECT pg_catalog.txid_current(), pg_catalog.pg_backend_pid(), (SELECT a.backend_start FROM pg_catalog.pg_stat_activity a WHERE a.pid = pg_catalog.pg_backend_pid()), "+serverIdentity)
 	if err != nil {
 		return e, err
 	}
-	row := r.rows[0]
 	return evidence{xid: text(row[0]), pid: text(row[1]), since: text(row[2]), system: text(row[3]), timeline: text(row[4])}, nil
 }
 
@@ -248,18 +250,21 @@ func (e *forgottenError) Is(target error) bool { return target == connector.ErrU
 
 // status is what the server says of a transaction: committed, aborted, in progress, or "" when it is too long ago.
 func (c *conn) status(ctx context.Context, e evidence) (string, error) {
-	r, err := c.query(ctx, "SELECT pg_catalog.txid_status($1::pg_catalog.int8), "+serverIdentity, e.xid)
+	row, err := c.row(ctx, 4, "WITH here AS MATERIALIZED (SELECT pg_catalog.pg_is_in_recovery() AS standby, "+serverIdentity+`)
+SELECT standby, system, timeline, CASE WHEN standby OR system <> nullif($2, '') OR timeline <> nullif($3, '') THEN NULL ELSE pg_catalog.txid_status($1::pg_catalog.int8) END FROM here`, e.xid, e.system, e.timeline)
 	if err != nil {
 		return "", err
 	}
-	row := r.rows[0]
 	switch system, timeline := text(row[1]), text(row[2]); {
 	case e.system != "" && system != "" && system != e.system:
 		return "", &otherServerError{c.s.place(c.database) + ": another server is at this address now than the one that was written"}
 	case e.timeline != "" && timeline != "" && timeline != e.timeline:
 		return "", &otherServerError{fmt.Sprintf("%s: another server has taken over since the rows were written (timeline %s, now %s), and may not have all that was committed; look whether the rows are there", c.s.place(c.database), e.timeline, timeline)}
+	case yes(row[0]):
+		// It follows another server, or will take over from it.
+		return "", fmt.Errorf("%s: the server is a standby, which does not know what became of a transaction of its primary", c.s.place(c.database))
 	}
-	return text(row[0]), nil
+	return text(row[3]), nil
 }
 
 // Outcome asks what became of a transaction by its evidence.

@@ -195,6 +195,29 @@ func TestEvidence(t *testing.T) {
 	require.Equal(t, "\\N\n", f.sql("SELECT to_regclass('t')"))
 }
 
+// TestStandby: a server that follows, or has taken over from, the one that was written is not believed, from the first
+// moment on.
+func TestStandby(t *testing.T) {
+	f := setUp(t)
+	standby := f.ts.Standby(t)
+	tx, note := f.sealed(f.s)
+	out, err := tx.Commit(f.ctx)
+	require.NoError(t, err)
+	require.Equal(t, connector.Done, out)
+	s := f.server(standby.Addr(), nil, nil)
+	s.patience = 500 * time.Millisecond
+	out, err = s.Outcome(f.ctx, f.db, *note)
+	require.Equal(t, connector.Unknown, out)
+	require.ErrorContains(t, err, "the server is a standby, which does not know what became of a transaction of its primary")
+	require.Equal(t, "t\n", standby.Query(t, "postgres", "SELECT pg_promote(true)"))
+	out, err = s.Outcome(f.ctx, f.db, *note)
+	require.Equal(t, connector.Unknown, out)
+	require.ErrorContains(t, err, "another server has taken over since the rows were written (timeline 1, now 2)")
+	out, err = f.s.Outcome(f.ctx, f.db, *note)
+	require.NoError(t, err)
+	require.Equal(t, connector.Done, out)
+}
+
 // TestCommitOfFailed: the server answers COMMIT of a transaction that has failed with ROLLBACK, and no error.
 func TestCommitOfFailed(t *testing.T) {
 	f := setUp(t)

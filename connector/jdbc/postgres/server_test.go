@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"strings"
@@ -123,6 +124,72 @@ func TestDatabases(t *testing.T) {
 	require.ErrorIs(t, err, server.ErrNoDatabase)
 	require.ErrorContains(t, f.s.CreateDatabase(f.ctx, "_sluice"), "reserved")
 	require.ErrorContains(t, f.s.CreateDatabase(f.ctx, ""), "needs a name")
+}
+
+// TestDropDatabaseNotEmpty: what a database has that is no table keeps it, too, unless it is of an extension.
+func TestDropDatabaseNotEmpty(t *testing.T) {
+	f := setUp(t)
+	name := "d" + f.db
+	require.NoError(t, f.s.CreateDatabase(f.ctx, name))
+	t.Cleanup(func() { _ = f.s.DropDatabase(f.ctx, name, true) })
+	for _, c := range []struct{ made, gone, want string }{
+		{"CREATE SEQUENCE invoice_no", "DROP SEQUENCE invoice_no", "sequence invoice_no"},
+		{"CREATE FUNCTION fee() RETURNS int LANGUAGE sql AS 'SELECT 1'", "DROP FUNCTION fee()", "function fee()"},
+		{"CREATE TYPE mood AS ENUM ('ok')", "DROP TYPE mood", "type mood"},
+		{"CREATE DOMAIN id AS int", "DROP DOMAIN id", "type id"},
+		{"CREATE VIEW v AS SELECT 1 AS x", "DROP VIEW v", "view v"},
+		{"CREATE SCHEMA s", "DROP SCHEMA s", "schema s"},
+		{"SELECT lo_create(4711)", "SELECT lo_unlink(4711)", "large object 4711"},
+		{"CREATE PUBLICATION p FOR ALL TABLES", "DROP PUBLICATION p", "publication p"},
+		{"CREATE TABLE a (i int); CREATE TABLE b (i int); CREATE TABLE c (i int); CREATE TABLE d (i int); CREATE TABLE e (i int)", "DROP TABLE a, b, c, d, e", "table a, table b, table c and 2 more"},
+	} {
+		f.ts.Query(t, name, c.made)
+		err := f.s.DropDatabase(f.ctx, name, false)
+		require.ErrorIs(t, err, server.ErrNotEmpty, c.made)
+		require.EqualError(t, err, "database is not empty: it has "+c.want)
+		f.ts.Query(t, name, c.gone)
+	}
+	f.ts.Query(t, name, "CREATE EXTENSION hstore")
+	require.NoError(t, f.s.DropDatabase(f.ctx, name, false))
+}
+
+// TestDatabaseLost: when the answer is lost, it is said that nobody knows, and nothing else.
+func TestDatabaseLost(t *testing.T) {
+	f := setUp(t)
+	name := "d" + f.db
+	t.Cleanup(func() { f.ts.Query(t, "postgres", "DROP DATABASE IF EXISTS "+name) })
+	for _, c := range []struct {
+		sql, want string
+		run       func(*Server) error
+	}{
+		{"CREATE DATABASE", "it is not known whether the database was made, look before trying again: ", func(s *Server) error { return s.CreateDatabase(f.ctx, name) }},
+		{"DROP DATABASE", "it is not known whether the database was dropped, look before trying again: ", func(s *Server) error { return s.DropDatabase(f.ctx, name, false) }},
+	} {
+		s, _ := f.proxied(func(d testserver.Direction, b []byte) testserver.Verdict {
+			if d == testserver.ToServer && bytes.Contains(b, []byte(c.sql)) {
+				return testserver.PassAndCut
+			}
+			return testserver.Pass
+		})
+		err := c.run(s)
+		require.ErrorContains(t, err, c.want)
+		require.ErrorContains(t, err, "the connection was lost")
+		f.ts.NoSessions(t)
+	}
+}
+
+// TestTimeouts: limits that a database has for idle sessions are not ours.
+func TestTimeouts(t *testing.T) {
+	f := setUp(t)
+	f.ts.Query(t, "postgres", "ALTER DATABASE "+f.db+" SET idle_session_timeout = '1h'")
+	require.NoError(t, f.s.with(f.ctx, f.db, func(c *conn) error {
+		for name, want := range map[string]string{"idle_session_timeout": "0", "client_connection_check_interval": "500ms"} {
+			got, err := c.one(f.ctx, "SELECT pg_catalog.current_setting($1)", name)
+			require.NoError(t, err)
+			require.Equal(t, want, got)
+		}
+		return nil
+	}))
 }
 
 // TestTables are made, renamed and dropped, by name and by what they were.

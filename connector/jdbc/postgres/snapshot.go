@@ -83,10 +83,10 @@ func (n *snapshot) begin(ctx context.Context, c *conn) error {
 	if err := hold(""); err != nil {
 		return err
 	}
-	r, err := c.exec(ctx, "SELECT pg_catalog.pg_export_snapshot()")
+	row, err := c.row(ctx, 1, "SELECT pg_catalog.pg_export_snapshot()")
 	switch {
 	case err == nil:
-		n.id = text(r.rows[0][0])
+		n.id = text(row[0])
 	case c.broken != nil:
 		return err
 	default:

@@ -3,6 +3,8 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/types"
@@ -141,6 +143,24 @@ var (
 	// ErrNoDatabase: the database named is not there.
 	ErrNoDatabase = errors.New("database does not exist")
 )
+
+// NotEmptyError says what a database to drop has. It is an ErrNotEmpty.
+type NotEmptyError struct{ Has []string }
+
+// Error names some of it.
+func (e *NotEmptyError) Error() string { return ErrNotEmpty.Error() + ": it has " + e.Names() }
+
+// Names are the first few, and how many more there are.
+func (e *NotEmptyError) Names() string {
+	const most = 3
+	if len(e.Has) <= most {
+		return strings.Join(e.Has, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(e.Has[:most], ", "), len(e.Has)-most)
+}
+
+// Unwrap returns the sentinel.
+func (e *NotEmptyError) Unwrap() error { return ErrNotEmpty }
 
 // ExistsError says that a name is taken.
 type ExistsError struct{ Table, Taken, Kind string }
