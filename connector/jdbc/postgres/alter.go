@@ -21,25 +21,15 @@ func (s *Server) AlterTable(ctx context.Context, database, table string, steps [
 	}
 	return s.change(ctx, database, func(c *conn) error {
 		word := "TABLE "
-		switch _, kind, _, err := c.find(ctx, rel); {
+		switch _, kind, _, err := c.holdNamed(ctx, rel); {
 		case err != nil:
 			return err
 		case kind == view || kind == materialised:
 			return fmt.Errorf("%s is a %s of PostgreSQL; it is not altered here", rel, kindName(kind))
 		case kind == foreignTable:
-			word = "FOREIGN TABLE " // which LOCK does not take
+			word = "FOREIGN TABLE "
 		case kind != ordinary && kind != partitioned:
 			return server.ErrNotThere
-		default:
-			err := c.locked(ctx, rel.String(), func(ctx context.Context) error {
-				_, err := c.exec(ctx, "LOCK TABLE "+rel.sql()+" IN ACCESS EXCLUSIVE MODE")
-				return err
-			})
-			if code(err) == codeNoTable {
-				return server.ErrNotThere
-			} else if err != nil {
-				return err
-			}
 		}
 		t, err := c.describe(ctx, rel)
 		switch {

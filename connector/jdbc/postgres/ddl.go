@@ -227,6 +227,37 @@ func taken(rel relation, err error) error {
 	return &server.ExistsError{Table: rel.String(), Kind: kind}
 }
 
+// holdNamed is find for a table that nobody can drop, rename or alter from then on: what comes next goes by its name,
+// and a rival may have put another one there between the two. Views, of which nothing but the name is asked, are not held.
+func (c *conn) holdNamed(ctx context.Context, rel relation) (oid, kind, identity string, err error) {
+	oid, kind, identity, err = c.find(ctx, rel)
+	lock := "LOCK TABLE ONLY " + rel.sql() + " IN ACCESS EXCLUSIVE MODE"
+	// Who owns the schema may drop a table without a right to it, and LOCK takes no foreign table. A statement that is
+	// prepared holds what it names, too, without a look at rights.
+	prepare := "PREPARE " + rowsTable + " AS SELECT FROM " + rel.sql() + "; DEALLOCATE " + rowsTable
+	switch {
+	case err != nil || oid == "" || reserved(rel.name) || system(rel.schema):
+		return oid, kind, identity, err
+	case kind == foreignTable:
+		lock = prepare
+	case kind != ordinary && kind != partitioned:
+		return oid, kind, identity, nil
+	}
+	err = c.locked(ctx, rel.String(), func(ctx context.Context) error {
+		_, err := c.exec(ctx, "SAVEPOINT "+rowsTable+"; "+lock)
+		if code(err) == codeNoRight {
+			_, err = c.exec(ctx, "ROLLBACK TO SAVEPOINT "+rowsTable+"; "+prepare)
+		}
+		return err
+	})
+	if code(err) == codeNoTable {
+		return "", "", "", nil
+	} else if err != nil {
+		return "", "", "", err
+	}
+	return c.find(ctx, rel)
+}
+
 // DropTable drops a table; with an identity other than "" only if it is still that one.
 func (s *Server) DropTable(ctx context.Context, database, table, identity string) error {
 	rel, err := parseRelation(table)
@@ -234,7 +265,7 @@ func (s *Server) DropTable(ctx context.Context, database, table, identity string
 		return server.ErrNotThere
 	}
 	return s.change(ctx, database, func(c *conn) error {
-		oid, kind, now, err := c.find(ctx, rel)
+		oid, kind, now, err := c.holdNamed(ctx, rel)
 		switch {
 		case err != nil:
 			return err
@@ -307,7 +338,7 @@ func (s *Server) RenameTable(ctx context.Context, database, table, newName strin
 		return fmt.Errorf("table %s is in the schema %s; renaming it to %s would take it to the schema %s, which is not supported", rel, rel.schema, to, to.schema)
 	}
 	return s.change(ctx, database, func(c *conn) error {
-		oid, kind, _, err := c.find(ctx, rel)
+		oid, kind, _, err := c.holdNamed(ctx, rel)
 		switch {
 		case err != nil:
 			return err

@@ -28,6 +28,7 @@ const (
 	codeDuplicateDB     = "42P04"
 	codeObjectInUse     = "55006"
 	codeNotSupported    = "0A000"
+	codeNoRight         = "42501"
 )
 
 // Error is an error that the server reported.

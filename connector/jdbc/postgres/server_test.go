@@ -237,6 +237,49 @@ func TestTables(t *testing.T) {
 	require.Empty(t, append(removed, kept...))
 }
 
+// TestDropRivals: a table that somebody has put under the name while a DROP waited is not dropped, nor one of the same
+// name altered.
+func TestDropRivals(t *testing.T) {
+	f := setUp(t)
+	f.sql("CREATE EXTENSION file_fdw; CREATE SERVER files FOREIGN DATA WRAPPER file_fdw; DROP ROLE IF EXISTS ann; CREATE ROLE ann")
+	t.Cleanup(func() { f.ts.Query(t, "postgres", "DROP ROLE IF EXISTS ann") })
+	for kind, made := range map[string]string{
+		"TABLE":         "CREATE TABLE t(a int)",
+		"FOREIGN TABLE": "CREATE FOREIGN TABLE t(a int) SERVER files OPTIONS (filename '/dev/null')",
+	} {
+		for _, rival := range []string{"DROP " + kind + " t; " + made, "ALTER " + kind + " t RENAME TO was; " + made, "ALTER " + kind + " t ADD COLUMN b int"} {
+			f.sql(made)
+			info, _, err := f.s.Describe(f.ctx, f.db, "t")
+			require.NoError(t, err)
+			f.sql("BEGIN; " + rival)
+			done := make(chan error, 1)
+			go func() { done <- f.s.DropTable(f.ctx, f.db, "t", info.Identity) }()
+			require.Eventually(t, func() bool {
+				return f.sql("SELECT count(*) FROM pg_locks WHERE NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())") == "1\n"
+			}, 10*time.Second, 5*time.Millisecond)
+			f.sql("COMMIT")
+			require.ErrorIs(t, <-done, server.ErrChanged, rival)
+			require.Equal(t, "t\n", f.sql("SELECT to_regclass('t')"), rival)
+			f.sql("DROP " + kind + " t; DROP " + kind + " IF EXISTS was")
+		}
+		f.sql(made)
+		require.NoError(t, f.s.RenameTable(f.ctx, f.db, "t", "u"))
+		require.NoError(t, f.s.DropTable(f.ctx, f.db, "u", ""))
+	}
+	// The owner of the schema has no right to the table, and may drop it.
+	f.sql("CREATE TABLE t(a int); ALTER TABLE t OWNER TO ann; GRANT ALL ON SCHEMA public TO ann")
+	require.NoError(t, f.s.with(f.ctx, f.db, func(c *conn) error {
+		_, err := c.exec(f.ctx, "REVOKE ALL ON t FROM ann; ALTER SCHEMA public OWNER TO ann; SET ROLE ann; BEGIN")
+		require.NoError(t, err)
+		oid, kind, _, err := c.holdNamed(f.ctx, relation{"public", "t"})
+		require.NotEmpty(t, oid)
+		require.Equal(t, ordinary, kind)
+		require.Equal(t, "AccessShareLock\n", f.sql("SELECT DISTINCT mode FROM pg_locks WHERE relation = 't'::regclass"))
+		return err
+	}))
+	f.sql("ALTER SCHEMA public OWNER TO CURRENT_USER; DROP TABLE t; DROP OWNED BY ann")
+}
+
 // TestScrubbed: a server that repeats the password does not make us tell it.
 func TestScrubbed(t *testing.T) {
 	f := setUp(t)
