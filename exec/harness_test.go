@@ -73,7 +73,7 @@ func newWorld(t testing.TB) *world {
 		require.NoError(t, w.rt.Close())
 		require.Zero(t, w.open.Load(), "something was left open")
 		require.Zero(t, reg.Env.Memory.Used(), "memory was not given back")
-		deadline := time.Now().Add(5 * time.Second)
+		deadline := time.Now().Add(patience)
 		for runtime.NumGoroutine() > before && time.Now().Before(deadline) {
 			time.Sleep(time.Millisecond)
 		}
@@ -598,7 +598,7 @@ func (p *plan) submit() *Job {
 
 // rows runs a graph that collects, under a watchdog.
 func (p *plan) rows() ([][]any, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	j := p.submit()
 	var rows [][]any

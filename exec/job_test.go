@@ -21,9 +21,12 @@ import (
 	"github.com/sluice-sql/sluice/types"
 )
 
+// patience is how long a watchdog waits on a machine that does much else.
+const patience = 3 * time.Minute
+
 // wait waits for a job under a watchdog.
 func wait(t testing.TB, j *Job) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	err := j.Wait(ctx)
 	require.NoError(t, ctx.Err(), "the job hangs")

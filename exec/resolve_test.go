@@ -211,7 +211,7 @@ func TestEvidence(t *testing.T) {
 		require.Equal(t, InDoubt, r.rt.Jobs()[0].State)
 		require.Empty(t, r.said.String())
 		answer <- later
-		require.Eventually(t, func() bool { return r.journals() == 0 }, 10*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { return r.journals() == 0 }, patience, time.Millisecond)
 		require.True(t, strings.HasPrefix(r.said.String(), "[INFO] job "+j.ID().String()+" (test): its commit "), r.said.String())
 		want := map[connector.Outcome]State{connector.Done: Finished, connector.NotDone: Failed}[later]
 		require.Equal(t, want, r.rt.Jobs()[0].State)

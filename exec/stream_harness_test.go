@@ -204,7 +204,7 @@ func (w *world) ticks() func(j *Job) {
 		select {
 		case c <- time.Now():
 		case <-j.ended:
-		case <-time.After(10 * time.Second):
+		case <-time.After(patience):
 			require.FailNow(w.t, "the job takes no checkpoint")
 		}
 	}
@@ -240,7 +240,7 @@ func (p *plan) stream(name string, v int, upsert []int, changelog bool) *plan {
 
 // drain fetches what a collecting job hands out, to its end.
 func drain(w *world, j *Job) (rows [][]any, kinds []types.RowKind, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for {
 		b, err := j.Next(ctx)
@@ -261,7 +261,7 @@ func drain(w *world, j *Job) (rows [][]any, kinds []types.RowKind, err error) {
 
 // eventually waits for something to become true.
 func eventually(w *world, what string, f func() bool) {
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(patience)
 	for !f() {
 		if time.Now().After(deadline) {
 			require.FailNow(w.t, what)

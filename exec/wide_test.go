@@ -98,7 +98,7 @@ func TestTooLongForABatch(t *testing.T) {
 
 // A cancel is heard in the middle of what takes long.
 func TestCancelIsHeard(t *testing.T) {
-	const n = 60_000
+	const n = 200_000
 	same := make([][]any, n)
 	for i := range same {
 		same[i] = []any{1, i}
@@ -127,10 +127,10 @@ func TestCancelIsHeard(t *testing.T) {
 			w.add("t", cols, same, 2048)
 			p := w.plan(1, 2048)
 			j := p.collect(count(p, build(p))).submit()
-			time.Sleep(100 * time.Millisecond)
-			require.Equal(t, Running, j.State())
+			eventually(w, "the job does not run", func() bool { return j.State() == Running && j.Stats().RowsRead >= n })
+			time.Sleep(50 * time.Millisecond)
 			j.Cancel()
-			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // the whole takes longer
+			ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second) // the whole takes longer
 			defer cancel()
 			require.EqualError(t, j.Wait(ctx), "the job was canceled")
 		})

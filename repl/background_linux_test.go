@@ -47,9 +47,12 @@ func TestLeavingRunningJobs(t *testing.T) {
 func TestJobFailsAtPrompt(t *testing.T) {
 	s := startShell(t)
 	s.expect("Sluice SQL> ")
-	s.send("JOB 500;\r")
+	s.send("JOB 1;\r")
+	s.expect("Job ID: ")
 	s.expect("Sluice SQL> ")
 	s.send("ECHO one")
+	s.expect("one")
+	require.NoError(t, s.cmd.Process.Signal(syscall.SIGUSR1))
 	s.expect("(insert-into_t) is FAILED. Reason:\r\nrow 8 is bad")
 	s.expect("Sluice SQL> ")
 	s.expect("ECHO")
@@ -212,7 +215,9 @@ func TestLiveJobsWhileTyping(t *testing.T) {
 		s.send(sql + "\r")
 		s.expect("Sluice SQL> ")
 	}
-	s.expect("number 1 of")
+	for !strings.Contains(s.transcript(), "number 1 of") {
+		<-s.more
+	}
 	typed := "SELECT '" + strings.Repeat("é日x", 40) + "' AS"
 	for _, c := range typed {
 		s.send(string(c))

@@ -2,6 +2,7 @@ package repl
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/chzyer/readline"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/sluice-sql/sluice/session"
 	"github.com/sluice-sql/sluice/sqlparse"
@@ -86,9 +88,29 @@ func (s *terminal) sendSlowly(keys string) {
 			return
 		}
 		time.Sleep(100 * time.Millisecond)
+		s.taken()
 		s.send(tab)
 		time.Sleep(50 * time.Millisecond)
+		s.taken()
 		keys = rest
+	}
+}
+
+// taken waits until the shell has read the keys that it was sent a moment ago.
+func (s *terminal) taken() {
+	s.t.Helper()
+	n, err := unix.IoctlGetInt(int(s.master.Fd()), unix.TIOCGPTN)
+	require.NoError(s.t, err)
+	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", n), os.O_RDWR|unix.O_NOCTTY, 0)
+	require.NoError(s.t, err)
+	defer slave.Close()
+	for {
+		waiting, err := unix.IoctlGetInt(int(slave.Fd()), unix.TIOCINQ)
+		require.NoError(s.t, err)
+		if waiting == 0 {
+			return
+		}
+		time.Sleep(time.Millisecond)
 	}
 }
 

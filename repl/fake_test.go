@@ -30,10 +30,11 @@ import (
 //	WAIT        until canceled
 //	STUCK       until canceled, and then a while
 //	CHATTER n   says n things in the background, from now on
-//	LATER       says something in the background, soon
-//	LOCKED n    waits n milliseconds for a lock, after 2.5 seconds before
+//	LATER       says something in the background, once it is time
+//	LOCKED n    waits n milliseconds for a lock, after 2.5 seconds before, or, for 0, until the shell has looked twice
 //	COMMIT …    does not hear a cancel, and writes one row; waits for what follows
-//	JOB n       a job in the background, which fails after n milliseconds, or, for 0, goes on until it is stopped
+//	JOB n       a job in the background, which fails n milliseconds after it is time, or, for 0, goes on until it is
+//	            stopped; it is time when the shell waits for the jobs, or the process gets SIGUSR1
 //	WAITED      waits for these jobs
 //	CHANGES n   a changelog of n rows, row by row, or, for 0, until it is canceled
 //	QUIT, CLEAR, HELP
@@ -45,13 +46,18 @@ type fakeEngine struct {
 	started  chan string // gets every statement of WAIT, STUCK and COMMIT once it runs
 	unstick  chan struct{}
 	lock     *session.LockWait
+	looks    int       // by the shell, for what is waited for
 	err      io.Writer // where LATER says it
+	time     chan struct{}
+	begins   func() // closes time
 	told     func(session.JobEnd)
 	jobs     []session.RunningJob
 }
 
 func newFake() *fakeEngine {
-	return &fakeEngine{options: map[string]string{}, started: make(chan string, 16), unstick: make(chan struct{})}
+	f := &fakeEngine{options: map[string]string{}, started: make(chan string, 16), unstick: make(chan struct{}), time: make(chan struct{})}
+	f.begins = sync.OnceFunc(func() { close(f.time) })
+	return f
 }
 
 var _ engine = (*fakeEngine)(nil)
@@ -73,6 +79,7 @@ func (f *fakeEngine) IntOption(key string) int {
 func (f *fakeEngine) Progress() (session.Progress, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.looks++
 	if f.progress == nil {
 		return session.Progress{}, false
 	}
@@ -83,6 +90,18 @@ func (f *fakeEngine) setProgress(p *session.Progress) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.progress = p
+}
+
+// lookedAt waits until the shell has looked at what goes on, and so often.
+func (f *fakeEngine) lookedAt(ctx context.Context, often int) {
+	f.mu.Lock()
+	f.looks = 0
+	f.mu.Unlock()
+	for looks := 0; looks < often && ctx.Err() == nil; time.Sleep(time.Millisecond) {
+		f.mu.Lock()
+		looks = f.looks
+		f.mu.Unlock()
+	}
 }
 
 // statements returns what has been run.
@@ -132,6 +151,7 @@ func (f *fakeEngine) RunningJobs() []session.RunningJob {
 
 // AwaitJobs waits for the jobs of JOB, which end when they are stopped or fail.
 func (f *fakeEngine) AwaitJobs(ctx context.Context) error {
+	f.begins()
 	for len(f.RunningJobs()) > 0 {
 		select {
 		case <-ctx.Done():
@@ -225,6 +245,10 @@ func (f *fakeEngine) Execute(ctx context.Context, t session.Text) (*session.Resu
 		began := time.Now().Add(-2500 * time.Millisecond)
 		f.setLock(&session.LockWait{File: "/data/shop.db", Holder: " by process 12 (sqlite3)", Since: began})
 		defer f.setLock(nil)
+		if n == 0 {
+			f.lookedAt(ctx, 2)
+			break
+		}
 		select {
 		case <-ctx.Done():
 			return nil, nil, &session.Error{Msg: "canceled", Canceled: true}
@@ -238,10 +262,13 @@ func (f *fakeEngine) Execute(ctx context.Context, t session.Text) (*session.Resu
 		res.Kind, res.Affected, res.Did = session.Written, 1, "written"
 	case "HELD":
 		f.setProgress(&session.Progress{Name: "insert-into_t", Held: n > 0, Waiting: "database a.db, locked by another process (process 12)"})
-		time.Sleep(1200 * time.Millisecond)
+		f.lookedAt(ctx, 1)
 		f.setProgress(nil)
 	case "LATER":
-		time.AfterFunc(200*time.Millisecond, func() { fmt.Fprint(f.err, "job x has failed\n") })
+		go func() {
+			<-f.time
+			fmt.Fprint(f.err, "job x has failed\n")
+		}()
 	case "CHATTER":
 		go func() {
 			for i := range n {
@@ -257,7 +284,11 @@ func (f *fakeEngine) Execute(ctx context.Context, t session.Text) (*session.Resu
 		f.mu.Unlock()
 		res.Kind, res.Job = session.Submitted, job.ID
 		if n > 0 {
-			time.AfterFunc(time.Duration(n)*time.Millisecond, func() { f.endJob(job, &session.Error{Msg: "row 8 is bad"}) })
+			go func() {
+				<-f.time
+				time.Sleep(time.Duration(n) * time.Millisecond)
+				f.endJob(job, &session.Error{Msg: "row 8 is bad"})
+			}()
 		}
 	case "WAITED":
 		_ = f.AwaitJobs(ctx)

@@ -141,7 +141,14 @@ func TestPagerAfterCancel(t *testing.T) {
 	s.send("SET 'sluice.max-rows' = '1000000000';\r")
 	s.expect("succeeded")
 	s.expect("Sluice SQL> ")
+	runs := func() bool { return s.modes().Lflag&unix.ISIG != 0 }
+	for runs() {
+		time.Sleep(time.Millisecond)
+	}
 	s.send("ROWS 1000000000;\r")
+	for !runs() {
+		time.Sleep(time.Millisecond)
+	}
 	time.Sleep(300 * time.Millisecond)
 	s.send(ctrlC)
 	s.expect("PAGED")
@@ -199,7 +206,7 @@ func TestPagerTerminated(t *testing.T) {
 
 // What jobs say while a pager shows is said afterwards.
 func TestPagerHoldsMessages(t *testing.T) {
-	s := startPaging(t, "sleep 0.6; echo; echo CLOSED")
+	s := startPaging(t, "kill -USR1 $PPID; sleep 0.6; echo; echo CLOSED")
 	s.send("LATER;\rROWS 100;\r")
 	s.expect("CLOSED")
 	s.expect("job x has failed")

@@ -28,6 +28,12 @@ func TestMain(m *testing.M) {
 		os.Exit(runLive(dir))
 	}
 	e := newFake()
+	begins := make(chan os.Signal, 1)
+	signal.Notify(begins, syscall.SIGUSR1)
+	go func() {
+		<-begins
+		e.begins()
+	}()
 	interrupts := make(chan os.Signal, 8)
 	signal.Notify(interrupts, os.Interrupt)
 	go func() {
@@ -53,6 +59,9 @@ func TestMain(m *testing.M) {
 	}
 	os.Exit(run(ctx, e, cfg))
 }
+
+// patience is how long a shell may take to show something on a machine that does much else.
+const patience = 2 * time.Minute
 
 // terminal is a shell in a child process on a pseudo-terminal of its own.
 type terminal struct {
@@ -124,7 +133,7 @@ var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[A-Za-z]")
 // expect waits until the terminal shows text and forgets everything up to its end.
 func (s *terminal) expect(text string) {
 	s.t.Helper()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(patience)
 	for {
 		s.mu.Lock()
 		i := strings.Index(s.seen.String(), text)
@@ -162,7 +171,7 @@ func (s *terminal) code() int {
 			s.t.Fatal(err)
 		}
 		return s.cmd.ProcessState.ExitCode()
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.t.Fatalf("the shell does not end; the terminal has\n%q", s.all.String())
@@ -570,6 +579,7 @@ func TestBackgroundMessage(t *testing.T) {
 	s.expect("Sluice SQL> ")
 	s.send("ECHO typ")
 	s.expect("ECHO typ")
+	require.NoError(t, s.cmd.Process.Signal(syscall.SIGUSR1))
 	s.expect("\rjob x has failed\r\n")
 	s.expect("Sluice SQL> ECHO typ")
 	s.send("ed;\r")

@@ -181,18 +181,23 @@ func TestSignalInSource(t *testing.T) {
 	require.Equal(t, []string{"WAIT"}, e.ran)
 
 	require.NoError(t, syscall.Mkfifo("pipe", 0o600))
+	e2 := newFake()
+	ended := make(chan struct{})
 	go func() {
 		w, err := os.OpenFile("pipe", os.O_WRONLY, 0)
 		if err == nil {
 			_, _ = w.WriteString("WRITE 1; WRI")
-			time.Sleep(50 * time.Millisecond)
+			for len(e2.statements()) == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			time.Sleep(50 * time.Millisecond) // reading again
 			_ = syscall.Kill(os.Getpid(), syscall.SIGTERM)
-			time.Sleep(50 * time.Millisecond)
+			<-ended
 			_ = w.Close()
 		}
 	}()
-	e2 := newFake()
 	code, _, errs = capture(t, nil, func(cfg Config) int { return runScript(ctx, e2, cfg, "c.sql") })
+	close(ended)
 	require.Equal(t, 143, code, errs)
 	require.Equal(t, []string{"WRITE 1"}, e2.ran)
 }

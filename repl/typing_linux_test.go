@@ -350,7 +350,7 @@ func runOnTerminal(t *testing.T, dir string) {
 func (s *terminal) expectMessage() {
 	s.t.Helper()
 	message := regexp.MustCompile(`(?m)^(Empty set|\d+ rows? (in set|written)|\[INFO\]).*\r\n`)
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(patience); ; {
 		s.mu.Lock()
 		at := message.FindIndex(s.seen.Bytes())
 		if at != nil {

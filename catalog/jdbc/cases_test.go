@@ -185,8 +185,7 @@ func TestCases(t *testing.T) {
 	t.Run("C19/two of one name", func(t *testing.T) {
 		c, path := shop(t, "CREATE TABLE o (x)")
 		errs := make(chan error, 2)
-		for range 2 {
-			s := stage(t, c, at, false)
+		for _, s := range []connector.Transaction{stage(t, c, at, false), stage(t, c, at, false)} {
 			go func() {
 				_, err := run(s, rows(20_000, nil))
 				errs <- err

@@ -187,15 +187,15 @@ func TestCasesOfServers(t *testing.T) {
 		t.Run(name+"/C19", func(t *testing.T) {
 			c, db := s.open(t)
 			errs := make(chan error, 4)
-			start := func(object string) {
-				staged := stage(t, c, catalog.ObjectPath{Database: db, Object: object}, catalog.CreateTableAs)
+			var all []connector.Transaction
+			for _, object := range []string{"x", "y", "same", "same"} {
+				all = append(all, stage(t, c, catalog.ObjectPath{Database: db, Object: object}, catalog.CreateTableAs))
+			}
+			for _, staged := range all {
 				go func() {
 					_, err := run(staged, rows(20_000, nil))
 					errs <- err
 				}()
-			}
-			for _, object := range []string{"x", "y", "same", "same"} {
-				start(object)
 			}
 			var lost []error
 			for range 4 {
@@ -245,8 +245,11 @@ func TestCasesOfServers(t *testing.T) {
 			db := s.Database(t)
 			at := catalog.ObjectPath{Database: db, Object: "t"}
 			errs := make(chan error, 8)
+			var all []connector.Transaction
 			for range 8 {
-				staged := stage(t, s.openAs(t, db), at, catalog.CreateTableAsIfNotExists)
+				all = append(all, stage(t, s.openAs(t, db), at, catalog.CreateTableAsIfNotExists))
+			}
+			for _, staged := range all {
 				go func() {
 					_, err := run(staged, rows(5000, nil))
 					errs <- err

@@ -372,7 +372,7 @@ func (s *Server) Sessions(t testing.TB) []string {
 // NoSessions waits a moment for the server's sessions to end, and fails the test if one stays.
 func (s *Server) NoSessions(t testing.TB) {
 	t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		left := s.Sessions(t)
 		if len(left) == 0 {
 			return

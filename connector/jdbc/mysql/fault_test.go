@@ -106,7 +106,7 @@ func (f *fixture) attempt(w way, s *Server) (connector.Outcome, string, error) {
 // swept has the database swept until nothing of ours is left: the server may take a moment to see that a session is over.
 func (f *fixture) swept(at string) {
 	f.t.Helper()
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 		_, kept, err := f.s.Sweep(f.ctx, f.db, nil)
 		require.NoError(f.t, err, at)
 		left := f.ours()
@@ -185,7 +185,7 @@ func TestDoubt(t *testing.T) {
 			var out connector.Outcome
 			done := make(chan struct{})
 			go func() { defer close(done); out, err = tx.Commit(f.ctx) }()
-			require.Eventually(t, down.Load, 10*time.Second, time.Millisecond)
+			require.Eventually(t, down.Load, time.Minute, time.Millisecond)
 			time.Sleep(300 * time.Millisecond) // it goes on asking
 			select {
 			case <-done:

@@ -23,14 +23,17 @@ import (
 func (f *fixture) reading(allowed ...string) (stop func()) {
 	ctx, cancel := context.WithCancel(f.ctx)
 	var wg sync.WaitGroup
-	var reads atomic.Int64
-	faults := make(chan string, 100)
+	faults := make(chan string, 2)
+	var turns sync.WaitGroup
 	for range 2 {
 		c, err := f.s.connect(f.ctx, f.db)
 		require.NoError(f.t, err)
 		wg.Add(1)
+		turns.Add(1)
+		turn := sync.OnceFunc(turns.Done)
 		go func() {
 			defer wg.Done()
+			defer turn()
 			defer c.close()
 			for ctx.Err() == nil {
 				n, err := c.value(f.ctx, "SELECT CONCAT(COUNT(*), ' ', COALESCE(SUM(a), 0)) FROM t")
@@ -42,18 +45,18 @@ func (f *fixture) reading(allowed ...string) (stop func()) {
 					faults <- "read " + n.text
 					return
 				}
-				reads.Add(1)
+				turn()
 			}
 		}()
 	}
 	return func() {
+		turns.Wait()
 		cancel()
 		wg.Wait()
 		close(faults)
 		for fault := range faults {
 			f.t.Error(fault)
 		}
-		require.Positive(f.t, reads.Load())
 	}
 }
 
@@ -279,7 +282,7 @@ func TestDisplacedIsKept(t *testing.T) {
 			if dies {
 				gone := make(chan struct{})
 				go func() { defer close(gone); _, _ = tx.Commit(f.ctx) }()
-				require.Eventually(t, down.Load, 10*time.Second, time.Millisecond)
+				require.Eventually(t, down.Load, time.Minute, time.Millisecond)
 				defer func() { p.SetFilter(nil); <-gone }()
 			} else {
 				out, err := tx.Commit(f.ctx)
@@ -291,7 +294,7 @@ func TestDisplacedIsKept(t *testing.T) {
 			require.Eventually(t, func() bool {
 				_, _, err = f.s.Sweep(f.ctx, f.db, nil)
 				return errors.As(err, &kept)
-			}, 10*time.Second, 20*time.Millisecond, rival)
+			}, time.Minute, 20*time.Millisecond, rival)
 			require.ErrorContains(t, err, "the old one has got "+want, rival)
 			require.Equal(t, "10\t45\n", f.sql("SELECT COUNT(*), SUM(a) FROM t"), rival)
 			f.sql("DROP TABLE IF EXISTS child")
@@ -378,15 +381,13 @@ func TestCancel(t *testing.T) {
 			t.Fatalf("%s: did not wait: %v", name, err)
 		case <-time.After(400 * time.Millisecond):
 		}
-		start := time.Now()
 		cancel(ended)
 		select {
 		case err := <-done:
 			require.ErrorIs(t, err, ended, name)
-		case <-time.After(10 * time.Second):
+		case <-time.After(20 * time.Second): // less than any of these waits takes by itself
 			t.Fatalf("%s: goes on", name)
 		}
-		require.Less(t, time.Since(start), 3*time.Second, name) // on a machine that does other things, too
 		hold("ROLLBACK", "UNLOCK TABLES")
 		require.Empty(t, f.ours(), name)
 		require.Equal(t, "5\n", f.sql("SELECT * FROM t"), name)
@@ -478,7 +479,7 @@ func TestSweep(t *testing.T) {
 		})
 		_, _, err := s.Sweep(f.ctx, f.db, nil)
 		p.SetFilter(nil)
-		for deadline := time.Now().Add(5 * time.Second); ; {
+		for deadline := time.Now().Add(time.Minute); ; {
 			_, _, err := f.s.Sweep(f.ctx, f.db, nil)
 			require.NoError(t, err)
 			if left := f.ours(); strings.Count(left, "\n") == 1 && strings.Contains(left, `"table":"live"`) {

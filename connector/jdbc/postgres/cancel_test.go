@@ -13,6 +13,9 @@ import (
 	"github.com/sluice-sql/sluice/internal/testserver"
 )
 
+// atOnce is far less than what is cancelled would take, and enough for a machine that does much else.
+const atOnce = 20 * time.Second
+
 // cancelled runs f with a context that ends after a while, and checks that f ends at once with its cause, and that
 // nothing of it is at work on the server.
 func (f *fixture) cancelled(after time.Duration, run func(ctx context.Context) error) error {
@@ -22,7 +25,7 @@ func (f *fixture) cancelled(after time.Duration, run func(ctx context.Context) e
 	time.AfterFunc(after, func() { ended = time.Now(); cancel(errBad) })
 	err := run(ctx)
 	require.ErrorIs(f.t, err, errBad)
-	require.Less(f.t, time.Since(ended), time.Second)
+	require.Less(f.t, time.Since(ended), atOnce)
 	f.ts.NoSessions(f.t)
 	return err
 }
@@ -60,21 +63,21 @@ func TestCancel(t *testing.T) {
 		})
 	}
 	// A reader that is closed in the middle leaves nothing running.
-	f.sql("CREATE TABLE big AS SELECT n AS a, repeat('x', 500) AS b FROM generate_series(1, 200000) n")
+	f.sql("CREATE VIEW big AS SELECT CASE WHEN n = 100000 THEN length(pg_sleep(60)::text) ELSE n END AS a, repeat('x', 500) AS b FROM generate_series(1, 200000) n")
 	src, err := f.open("big").Source(f.ctx, connector.Scan{Columns: []int{0, 1}, Limit: -1})
 	require.NoError(t, err)
 	splits, err := src.Splits(f.ctx, 1)
 	require.NoError(t, err)
 	r, err := src.Reader(f.ctx, splits)
 	require.NoError(t, err)
-	b := &column.Batch{}
-	_, err = r.Read(f.ctx, b)
-	require.NoError(t, err)
-	require.Positive(t, b.N)
+	for b := (&column.Batch{}); b.N == 0; {
+		_, err = r.Read(f.ctx, b)
+		require.NoError(t, err)
+	}
 	start := time.Now()
 	require.NoError(t, r.Close())
 	require.NoError(t, src.Close())
-	require.Less(t, time.Since(start), time.Second)
+	require.Less(t, time.Since(start), atOnce)
 	f.ts.NoSessions(t)
 	require.Equal(t, "\\N\t0\n", f.sql("SELECT to_regclass('t'), count(*) FROM s"))
 }
@@ -117,9 +120,11 @@ func TestLocked(t *testing.T) {
 		var told string
 		var ended time.Time
 		go func() {
-			time.Sleep(700 * time.Millisecond)
-			if w := waits.Longest(); w != nil {
-				told = w.File
+			for told == "" {
+				time.Sleep(10 * time.Millisecond)
+				if w := waits.Longest(); w != nil {
+					told = w.File
+				}
 			}
 			ended = time.Now()
 			cancel(errBad)
@@ -129,7 +134,7 @@ func TestLocked(t *testing.T) {
 		require.ErrorContains(t, err, "table t (PostgreSQL 127.0.0.1:", name)
 		require.ErrorContains(t, err, ") is locked by process ", name)
 		require.ErrorContains(t, err, "(sluice) of "+testserver.User, name)
-		require.Less(t, time.Since(ended), 1500*time.Millisecond, name)
+		require.Less(t, time.Since(ended), atOnce, name)
 		require.Contains(t, told, "table t", name)
 		require.Nil(t, waits.Longest())
 		_, err = hold.exec(f.ctx, "COMMIT")

@@ -3,7 +3,6 @@ package postgres
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -169,9 +168,7 @@ func TestModifyRivals(t *testing.T) {
 	tx, err := tab.Modify(f.ctx, connector.Modify{})
 	require.NoError(t, err)
 	require.NoError(t, tx.Begin(f.ctx, connector.NewJobID()))
-	start := time.Now()
-	require.Equal(t, "1\t15\n", f.sql("SELECT * FROM t"))
-	require.Less(t, time.Since(start), 2*time.Second)
+	require.Equal(t, "1\t15\n", f.sql("SELECT * FROM t")) // without a wait: we end behind it
 	_, err = f.ts.TryQuery(f.db, "SET lock_timeout = '100ms'; INSERT INTO t VALUES (2, 2)")
 	require.ErrorContains(t, err, "lock timeout")
 	require.NoError(t, tx.Abort(f.ctx))

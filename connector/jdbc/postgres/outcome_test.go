@@ -79,11 +79,11 @@ func TestLostCommit(t *testing.T) {
 			seen := false
 			s, _ := f.proxied(c.filter(&seen))
 			tx, note := f.sealed(s)
-			ctx, stop := context.WithTimeout(f.ctx, 30*time.Second)
+			ctx, stop := context.WithTimeout(f.ctx, 10*time.Minute)
 			defer stop()
 			start := time.Now()
 			out, err := tx.Commit(ctx)
-			require.Less(t, time.Since(start), 10*time.Second)
+			require.Less(t, time.Since(start), time.Minute)
 			require.True(t, seen)
 			require.Equal(t, c.want, out, "%v", err)
 			rows := "\\N\n"
