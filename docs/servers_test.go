@@ -55,8 +55,9 @@ const mysqlDoc = "# MySQL and MariaDB: catalogs, tables, types\n\nThe tables of 
 	"over. UPDATE and DELETE tell rows apart by the PRIMARY KEY or a unique index without NULLs, and are refused without one.\n\n" +
 	"## What a read sees\n\n" +
 	"All tables that one statement reads of a server are read from one snapshot. A server of this kind gives it to one session\n" +
-	"alone, so that they are read one after the other; catalogs of the same address, user and parameters share it. Tables without\n" +
-	"transactions, as those of MyISAM, are read as they are when their turn comes.\n\n" +
+	"alone, so that they are read one after the other; catalogs of the same address, user and parameters share it. They are held\n" +
+	"until all are read: who drops, alters or replaces one waits for the reader. Tables without transactions, as those of MyISAM,\n" +
+	"are read as they are when their turn comes.\n\n" +
 	"## Keys\n\n" +
 	"Sluice tells texts apart by every character, blanks at the end too. A collation of the server may not, and then a row with\n" +
 	"the key 'A' would replace that with 'a': INSERT with `'sink.on-conflict'`, and streaming into a PRIMARY KEY, refuse a text\n" +

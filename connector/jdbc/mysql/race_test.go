@@ -349,7 +349,9 @@ func TestCancel(t *testing.T) {
 			require.NoError(t, err)
 			defer src.Close()
 			splits, err := src.Splits(ctx, 1)
-			require.NoError(t, err)
+			if err != nil { // a view without tables is worked out when it is held
+				return err
+			}
 			r, err := src.Reader(ctx, splits)
 			require.NoError(t, err)
 			defer r.Close()

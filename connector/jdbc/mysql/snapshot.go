@@ -3,10 +3,12 @@ package mysql
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -62,12 +64,60 @@ func (n *snapshot) open(ctx context.Context, s *source) error {
 	if err != nil {
 		return err
 	}
-	if _, err := c.exec(ctx, "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"); err != nil {
+	for range holdTries {
+		if err = n.begin(ctx, c); numberOf(err) != errDeadlock {
+			break
+		}
+	}
+	if err != nil {
 		_ = c.close()
 		return err
 	}
 	n.c = c
 	return nil
+}
+
+// holdTries is how often all tables are held anew when another session wants several of them, too, in another order.
+const holdTries = 20
+
+// begin begins the transaction. Its tables are held before it has a snapshot, until it ends: otherwise a table could take
+// the place of one of them in between, and the snapshot would have none of its rows. LIMIT 0 holds a table, or all
+// tables of a view, and reads nothing; the first row that is read makes the snapshot. Views come after tables, since one
+// that is worked out at once may read.
+func (n *snapshot) begin(ctx context.Context, c *conn) error {
+	if _, err := c.exec(ctx, "START TRANSACTION READ ONLY"); err != nil {
+		return err
+	}
+	var first *table
+	read := func(t *table, limit string) error {
+		if _, err := c.query(ctx, "SELECT 1 FROM "+qualified(t.database, t.name)+" LIMIT "+limit); err != nil {
+			return fmt.Errorf("table %s: %w", t.name, err)
+		}
+		return nil
+	}
+	var tables, views []*table
+	for _, s := range n.sources {
+		t := s.table
+		if t.view() {
+			views = append(views, t)
+			continue
+		}
+		tables = append(tables, t)
+		if first == nil && strings.EqualFold(t.engine, "InnoDB") {
+			first = t
+		}
+	}
+	if len(n.sources) > 1 || first == nil { // to read the only one is to hold it
+		for _, t := range append(tables, views...) {
+			if err := read(t, "0"); err != nil {
+				return err
+			}
+		}
+	}
+	if first == nil {
+		return nil
+	}
+	return read(first, "1")
 }
 
 // enter waits for the session; false: it is not the reader's turn yet.

@@ -58,7 +58,7 @@ func (f *fixture) rest(r connector.Reader) (sum int64) {
 // All that one job reads of a server is of one moment, in whichever order it is read.
 func TestOneSnapshot(t *testing.T) {
 	f := setUp(t)
-	f.sql("CREATE TABLE s (i INT) ENGINE=InnoDB; INSERT INTO s VALUES (1); CREATE TABLE u LIKE s; INSERT INTO u VALUES (10); CREATE VIEW v AS SELECT i FROM s")
+	f.sql("CREATE TABLE s (i INT) ENGINE=InnoDB; INSERT INTO s VALUES (1); CREATE TABLE u LIKE s; INSERT INTO u VALUES (10); CREATE VIEW v AS SELECT i FROM s; CREATE TABLE e LIKE s")
 	n := 1
 	change := func() {
 		n++
@@ -73,6 +73,9 @@ func TestOneSnapshot(t *testing.T) {
 		change()
 	}
 	require.Equal(t, []int64{10, 1, 1, 1}, sums)
+	// An empty table makes the snapshot as any other does.
+	list = f.sources(ctx, func() { f.sql("INSERT INTO e VALUES (1)") }, f.open("e"), f.open("e"))
+	require.Zero(t, f.rest(f.reader(ctx, list[0]))+f.rest(f.reader(ctx, list[1])))
 	// With other parameters the server is another, and so is it for another job.
 	other := f.server(f.ts.Addr(), map[string]string{"sslMode": "DISABLED"}, nil)
 	late := f.sources(ctx, func() {}, f.openBy(other, "s"))
@@ -183,6 +186,43 @@ func TestSnapshotTurns(t *testing.T) {
 	require.NoError(t, first.Close())
 	_, err := f.reader(f.ctx, list[1]).Read(f.ctx, &column.Batch{})
 	require.ErrorContains(t, err, "MySQL server "+f.ts.Addr()+": the connection was lost")
+}
+
+// A table that takes the place of another while a job reads comes too late for it, or before it has a snapshot: rows
+// that are of neither, as none, are never read.
+func TestSnapshotHoldsTables(t *testing.T) {
+	f := setUp(t)
+	f.sql("CREATE TABLE s (i INT) ENGINE=InnoDB; INSERT INTO s VALUES (1); CREATE TABLE u LIKE s; CREATE VIEW v AS SELECT i FROM s")
+	for i, read := range [][]string{{"s"}, {"v"}, {"u", "v"}, {"u", "s"}, {"s", "u", "s"}} {
+		tx := f.stage("s", server.Replace, schema(t, "i INT"))
+		require.NoError(t, tx.Begin(f.ctx, connector.NewJobID()))
+		var tabs []*Table
+		for _, name := range read {
+			tabs = append(tabs, f.open(name))
+		}
+		list := f.sources(connector.WithScope(f.ctx), func() {}, tabs...)
+		w, err := tx.Writer(f.ctx, 0)
+		require.NoError(t, err)
+		require.NoError(t, w.Write(f.ctx, feed(numbers(i+2, 1))))
+		_, err = tx.Seal(f.ctx)
+		require.NoError(t, err)
+		ended := make(chan error, 1)
+		go func() {
+			_, err := tx.Commit(f.ctx)
+			ended <- err
+		}()
+		waiting := "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE = 'Waiting for table metadata lock' AND INFO LIKE 'RENAME%'"
+		for f.sql(waiting) == "0\n" {
+		}
+		var last int64
+		for _, src := range list {
+			last = f.rest(f.reader(f.ctx, src))
+		}
+		require.EqualValues(t, i+1, last, read)
+		require.NoError(t, <-ended)
+		require.Equal(t, fmt.Sprintf("%d\n", i+2), f.sql("SELECT * FROM s"))
+	}
+	require.Empty(t, f.ours())
 }
 
 // A job that replaces what it reads is not kept waiting by its own snapshot, when all is read.
