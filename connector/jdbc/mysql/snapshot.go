@@ -114,10 +114,32 @@ func (n *snapshot) begin(ctx context.Context, c *conn) error {
 			}
 		}
 	}
-	if first == nil {
-		return nil
+	if first != nil {
+		if err := read(first, "1"); err != nil {
+			return err
+		}
 	}
-	return read(first, "1")
+	for _, s := range n.sources {
+		if err := s.unchanged(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unchanged makes sure that the columns are still what the rows are to be read as.
+func (s *source) unchanged(ctx context.Context, c *conn) error {
+	now := &table{database: s.table.database, name: s.table.name, kind: s.table.kind}
+	if err := c.describeColumns(ctx, now); err != nil {
+		return err
+	}
+	for _, f := range s.fields {
+		had, planned := now.column(f.name), s.table.column(f.name)
+		if had == nil || had.text != planned.text || had.charset != planned.charset {
+			return fmt.Errorf("table %s: column %s was altered or dropped by another session; run the statement again", s.table.name, f.name)
+		}
+	}
+	return nil
 }
 
 // enter waits for the session; false: it is not the reader's turn yet.

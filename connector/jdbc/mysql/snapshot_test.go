@@ -225,6 +225,25 @@ func TestSnapshotHoldsTables(t *testing.T) {
 	require.Empty(t, f.ours())
 }
 
+// A column that is another than it was when the query was planned is not read as what it was: the server would round.
+func TestAlteredBeforeRead(t *testing.T) {
+	f := setUp(t)
+	for _, alter := range []string{"ALTER TABLE s MODIFY i FLOAT", "ALTER TABLE s DROP i", "ALTER TABLE s CHANGE i j INT"} {
+		f.sql("DROP TABLE IF EXISTS s; CREATE TABLE s (i INT, k INT) ENGINE=InnoDB")
+		src, err := f.open("s").Source(f.ctx, connector.Scan{Columns: []int{0}, Limit: -1})
+		require.NoError(t, err)
+		other, err := f.open("s").Source(f.ctx, connector.Scan{Columns: []int{1}, Limit: -1})
+		require.NoError(t, err)
+		f.sql(alter)
+		_, err = src.Splits(f.ctx, 1)
+		require.ErrorContains(t, err, "table s: column i was altered or dropped by another session; run the statement again", alter)
+		_, err = other.Splits(f.ctx, 1)
+		require.NoError(t, err, alter)
+		require.NoError(t, src.Close())
+		require.NoError(t, other.Close())
+	}
+}
+
 // A job that replaces what it reads is not kept waiting by its own snapshot, when all is read.
 func TestSnapshotLetsGo(t *testing.T) {
 	f := setUp(t)
