@@ -30,7 +30,7 @@ func TestCancelOfAWrite(t *testing.T) {
 			_, err := w.Execute(ctx, session.Text{SQL: sql})
 			done <- err
 		}()
-		require.Eventually(t, func() bool { p, ok := w.Progress(); return ok && p.State == "RUNNING" }, 10*time.Second, time.Millisecond)
+		require.Eventually(t, func() bool { p, ok := w.Progress(); return ok && p.State == "RUNNING" }, time.Minute, time.Millisecond)
 		cancel()
 		err := <-done
 		var e *session.Error

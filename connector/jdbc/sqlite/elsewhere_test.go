@@ -89,10 +89,10 @@ func TestAnotherHelper(t *testing.T) {
 			}
 			continue
 		}
+		seen := []string{cell(query)}
 		fmt.Println("reading")
-		seen := []string{}
 		for again, last := true, false; again; {
-			if text := cell(query); len(seen) == 0 || seen[len(seen)-1] != text {
+			if text := cell(query); seen[len(seen)-1] != text {
 				seen = append(seen, text)
 			}
 			again = !last
@@ -137,11 +137,9 @@ func TestReadAllTheTime(t *testing.T) {
 			}
 			a := startAnother(t, path)
 			require.Equal(t, "reading", a.tell(t, "read "+query))
-			time.Sleep(10 * time.Millisecond)
 			out, err := run()
 			require.NoError(t, err, "%s, %s", mode, c.name)
 			require.Equal(t, connector.Done, out)
-			time.Sleep(10 * time.Millisecond)
 			require.Equal(t, before+" then "+one(t, path, query), a.tell(t, "enough"), "%s, %s", mode, c.name)
 			require.NoError(t, a.in.Close())
 			require.NoError(t, a.cmd.Wait())
@@ -169,8 +167,19 @@ func TestHeldElsewhere(t *testing.T) {
 						s := x.fresh(t)
 						a := startAnother(t, s.Path)
 						a.tell(t, "PRAGMA busy_timeout = 0")
-						ctx, cancel := context.WithCancelCause(context.Background())
-						held := false
+						account := &connector.Waits{}
+						ctx, cancel := context.WithCancelCause(connector.WithWaits(context.Background(), account))
+						held, over := false, make(chan struct{})
+						onWait := func(f func()) {
+							for account.Longest() == nil {
+								select {
+								case <-over:
+									return
+								case <-time.After(time.Millisecond):
+								}
+							}
+							f()
+						}
 						grab := func(now int) {
 							if now != at {
 								return
@@ -180,9 +189,9 @@ func TestHeldElsewhere(t *testing.T) {
 								return
 							}
 							if ends {
-								time.AfterFunc(30*time.Millisecond, func() { cancel(errStop) })
+								go onWait(func() { cancel(errStop) })
 							} else {
-								time.AfterFunc(30*time.Millisecond, func() { fmt.Fprintln(a.in, "COMMIT") })
+								go onWait(func() { fmt.Fprintln(a.in, "COMMIT") })
 							}
 						}
 						_, err := st.plan(t, s, func(tx *Transaction, next func() (*column.Batch, error)) (connector.Outcome, error) {
@@ -211,6 +220,7 @@ func TestHeldElsewhere(t *testing.T) {
 							}
 							return connector.Done, nil
 						})()
+						close(over)
 						if err != nil {
 							require.True(t, held && ends, "%s: %v", what, err)
 							require.ErrorIs(t, err, errStop, what)

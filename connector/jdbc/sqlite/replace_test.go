@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -259,7 +260,12 @@ func plusOne(t testing.TB, path string) (start func(), next func() (*column.Batc
 	}
 }
 
-// TestReplaceOfItself: 100 times a table is replaced by what is made of its own rows, while another process reads
+// writerFunc is a writer.
+type writerFunc func(p []byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
+
+// TestReplaceOfItself: again and again a table is replaced by what is made of its own rows, while another process reads
 // it all the time. That one never waits in vain, and never counts another number of rows.
 func TestReplaceOfItself(t *testing.T) {
 	cli, err := exec.LookPath("sqlite3")
@@ -273,9 +279,10 @@ func TestReplaceOfItself(t *testing.T) {
 		in, err := reader.StdinPipe()
 		require.NoError(t, err)
 		var out, errOut bytes.Buffer
-		reader.Stdout, reader.Stderr = &out, &errOut
+		var reads atomic.Int64 // writes of the reader, each of which has at least a row
+		reader.Stdout, reader.Stderr = writerFunc(func(p []byte) (int, error) { reads.Add(1); return out.Write(p) }), &errOut
 		require.NoError(t, reader.Start())
-		stop, done := make(chan struct{}), make(chan error)
+		stop, done := make(chan struct{}), make(chan error, 1)
 		go func() {
 			_, err := io.WriteString(in, ".timeout 5000\n")
 			for err == nil {
@@ -289,11 +296,13 @@ func TestReplaceOfItself(t *testing.T) {
 			}
 			done <- err
 		}()
-		for range 100 {
+		n := 0
+		for ; n < 100 || reads.Load() < 100; n++ {
+			require.Empty(t, done, "the reader has ended")
 			start, next := plusOne(t, s.Path)
 			tx := NewTransaction(Target{Store: s, Table: "old", Columns: schema.Columns, Create: &schema, Replace: ReplaceOld, ReadsSame: true})
 			started := false
-			n, _, err := write(tx, func() (*column.Batch, error) {
+			rows, _, err := write(tx, func() (*column.Batch, error) {
 				if !started {
 					start() // a job's readers begin behind Begin
 					started = true
@@ -301,19 +310,17 @@ func TestReplaceOfItself(t *testing.T) {
 				return next()
 			})
 			require.NoError(t, err)
-			require.EqualValues(t, 5000, n)
+			require.EqualValues(t, 5000, rows)
 			require.Equal(t, want, tx.road)
 		}
 		close(stop)
 		require.NoError(t, <-done)
 		require.NoError(t, reader.Wait())
 		require.Empty(t, errOut.String())
-		reads := strings.Split(strings.TrimSpace(out.String()), "\n")
-		require.Greater(t, len(reads), 100, "the reader was at work")
-		for _, row := range reads {
+		for _, row := range strings.Split(strings.TrimSpace(out.String()), "\n") {
 			require.Equal(t, "5000|4999|5000", row, kind)
 		}
-		require.Equal(t, "101 5100", one(t, s.Path, "SELECT min(id) || ' ' || max(id) FROM old"))
+		require.Equal(t, fmt.Sprintf("%d %d", n+1, n+5000), one(t, s.Path, "SELECT min(id) || ' ' || max(id) FROM old"))
 		require.Equal(t, []string{"shop.db"}, names(t, filepath.Dir(s.Path)))
 	}
 }
