@@ -126,8 +126,11 @@ func TestCases(t *testing.T) {
 		require.Equal(t, 0, r.code, r.stderr)
 		length := r.took
 		want, canceled, finished := rows+1, 0, 0
-		for i := 0; i < *cancels; i++ {
+		for i := 0; i < *cancels || canceled == 0; i++ {
 			delay := time.Duration((float64(i) + rand.Float64()) / float64(*cancels) * 1.2 * float64(length))
+			if i >= *cancels { // the machine has become faster
+				delay = 0
+			}
 			r := runSluice(t, bin, statement, delay, syscall.SIGINT)
 			switch r.code {
 			case 0:
@@ -142,7 +145,6 @@ func TestCases(t *testing.T) {
 		}
 		require.Equal(t, "ok", queryText(t, target, "PRAGMA integrity_check"))
 		t.Logf("canceled %d, finished %d of %d", canceled, finished, *cancels)
-		require.Positive(t, canceled)
 	})
 	t.Run("C20", func(t *testing.T) {
 		bin := buildSluice(t)

@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -54,21 +55,27 @@ func converse(t *testing.T, keys string, args ...string) (code int, shown string
 		defer mu.Unlock()
 		return all.String()
 	}
-	for range 2000 {
-		if bytes.Contains([]byte(text()), []byte("Sluice SQL> ")) {
-			break
+	shows := func(what string) {
+		for range 12_000 {
+			if strings.Contains(text(), what) {
+				break
+			}
+			time.Sleep(5 * time.Millisecond)
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
+	shows("Sluice SQL> ")
 	_, err = master.WriteString(keys)
 	require.NoError(t, err)
 	select {
 	case code = <-result:
-	case <-time.After(20 * time.Second):
+	case <-time.After(2 * time.Minute):
 		t.Fatalf("the shell does not end; the terminal has\n%q", text())
 	}
-	time.Sleep(20 * time.Millisecond) // the reader takes the last of it
-	return code, text()
+	const last = "<the last of it>"
+	_, err = slave.WriteString(last)
+	require.NoError(t, err)
+	shows(last)
+	return code, strings.TrimSuffix(text(), last)
 }
 
 // The user's own init file greets the user, an error in it does not lock anybody out, and the command line

@@ -505,7 +505,7 @@ SELECT concat('schema ', schema_name) FROM information_schema.schemata WHERE sch
 SELECT concat('comment ', table_comment) FROM information_schema.tables WHERE table_schema = '%[1]s' AND table_comment LIKE '%%sluice%%';
 SELECT concat('session ', command, ' ', coalesce(info, '')) FROM information_schema.processlist WHERE user = '%[2]s';`, s.database, s.user)
 	}
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		left := strings.FieldsFunc(s.server.Query(t, s.database, script), func(r rune) bool { return r == '\n' })
 		sessions := false
 		for _, l := range left {

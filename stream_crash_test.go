@@ -62,7 +62,7 @@ func TestStreamsIntoOneFile(t *testing.T) {
 			require.NoError(t, err)
 			sizes := map[string]bool{}
 			reads := 0
-			for deadline := time.Now().Add(time.Minute); reads < 1000 || len(sizes) < 10; {
+			for deadline := time.Now().Add(5 * time.Minute); reads < 1000 || len(sizes) < 10; {
 				require.True(t, time.Now().Before(deadline), "%d reads, %d sizes; %s", reads, len(sizes), stderr())
 				var sums, size string
 				require.NoError(t, db.QueryRow(streamSums+", (SELECT count(*) FROM a) || ' ' || (SELECT count(*) FROM b)").Scan(&sums, &size))

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -117,21 +118,22 @@ func TestSlowReader(t *testing.T) {
 	holds, release := anotherProcess(t, "hold", path)
 	held := until(t, holds, "holding ")
 	began := time.Now()
-	var others atomic.Int64 // reads of the other process
+	var others atomic.Int64 // twenties of reads of the other process
 	result := make(chan string, 1)
 	go func() {
-		for reads.Scan() {
-			if text, ok := strings.CutPrefix(reads.Text(), "result "); ok {
+		defer close(result)
+		for lines := bufio.NewScanner(reads); lines.Scan(); {
+			if _, text, ok := strings.Cut(lines.Text(), "result "); ok {
 				result <- text
-			} else if strings.HasPrefix(reads.Text(), "reads ") {
+				return
+			} else if strings.Contains(lines.Text(), "reads ") {
 				others.Add(1)
 			}
 		}
-		close(result)
 	}()
 	waits, before := false, others.Load()
 	for time.Since(began) < 3*time.Second || !waits || others.Load() < before+3 {
-		require.Empty(t, result)
+		require.Empty(t, result, "the other reader has ended")
 		require.Equal(t, held, fmt.Sprint(number("SELECT count(*) FROM a")))
 		for _, j := range w.RunningJobs() {
 			waits = waits || strings.HasPrefix(j.Held, "database "+path+", locked by process ") &&

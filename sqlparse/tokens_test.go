@@ -27,7 +27,7 @@ func TestTokensLinear(t *testing.T) {
 	} {
 		start := time.Now()
 		checkTokens(t, text)
-		require.Less(t, time.Since(start), 20*time.Second, text[:10])
+		require.Less(t, time.Since(start), time.Minute, text[:10])
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -230,14 +231,43 @@ func TestWatchWhileFilesAreWritten(t *testing.T) {
 	src, err := tb.Source(ctx, everything(tb))
 	require.NoError(t, err)
 	w := src.(watching)
+	// The clock stands still while any of those that write does, so that a file whose writer has to wait for its turn
+	// on the machine is not taken for one that is complete.
+	var mu sync.Mutex
+	wrote := map[int]bool{} // by those that are at it, since the clock moved
+	clock, moved := time.Now(), time.Now()
+	w.watch.now = func() time.Time {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, did := range wrote {
+			if !did {
+				return clock
+			}
+		}
+		for i := range wrote {
+			wrote[i] = false
+		}
+		now := time.Now()
+		clock, moved = clock.Add(min(now.Sub(moved), 20*time.Millisecond)), now
+		return clock
+	}
+	at := func(i int, step func() error) error {
+		mu.Lock()
+		defer mu.Unlock()
+		wrote[i] = true
+		return step()
+	}
 	const files, rows = 12, 60
 	written := make(chan error, files)
 	for i := range files {
 		go func() {
 			written <- func() error {
 				time.Sleep(time.Duration(i) * 50 * time.Millisecond)
-				f, err := os.Create(filepath.Join(dir, fmt.Sprintf("%d.csv", i)))
-				if err != nil {
+				var f *os.File
+				if err := at(i, func() (err error) {
+					f, err = os.Create(filepath.Join(dir, fmt.Sprintf("%d.csv", i)))
+					return err
+				}); err != nil {
 					return err
 				}
 				var all []byte
@@ -246,12 +276,15 @@ func TestWatchWhileFilesAreWritten(t *testing.T) {
 				}
 				for len(all) > 0 {
 					n := min(len(all), 1+(len(all)*7+i)%23)
-					if _, err := f.Write(all[:n]); err != nil {
+					if err := at(i, func() error { _, err := f.Write(all[:n]); return err }); err != nil {
 						return err
 					}
 					all = all[n:]
 					time.Sleep(5 * time.Millisecond)
 				}
+				mu.Lock()
+				defer mu.Unlock()
+				delete(wrote, i)
 				return f.Close()
 			}()
 		}()
@@ -259,7 +292,7 @@ func TestWatchWhileFilesAreWritten(t *testing.T) {
 	splits, err := w.Splits(ctx, 1)
 	require.NoError(t, err)
 	count := map[int64]int{}
-	for end := time.Now().Add(30 * time.Second); len(count) < files*rows && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	for ; len(count) < files*rows; time.Sleep(10 * time.Millisecond) {
 		r, err := w.Reader(ctx, splits)
 		require.NoError(t, err)
 		var b column.Batch
