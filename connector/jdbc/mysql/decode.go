@@ -271,11 +271,21 @@ func (f *field) worded(err error, x []byte) error {
 	}
 	switch {
 	case f.t.Kind == types.Time:
-		reason = "a TIME is from 00:00:00 to 23:59:59"
+		if !ofDay(x) {
+			reason = "a TIME is from 00:00:00 to 23:59:59"
+		} else if _, err := types.ParseISOTime(x, 9); err != nil {
+			reason = "a TIME has 3 decimals of a second at most"
+		}
+		reason += "; as text it can be read: by a view on the server with CAST(" + quote(f.name) + " AS CHAR), or by a table WITH ('connector' = 'jdbc') that declares the column STRING"
 	case f.t.IsTemporal() && len(x) >= 10 && (string(x[:4]) == "0000" || string(x[5:7]) == "00" || string(x[8:10]) == "00"):
 		reason = "there is no such day; with zeroDateTimeBehavior=convertToNull in the address it is read as NULL"
 	}
 	return f.misfit(string(x), reason)
+}
+
+// ofDay reports that a time is of the 24 hours of a day: the server's go from -838 to 838.
+func ofDay(x []byte) bool {
+	return len(x) > 2 && x[2] == ':' && string(x[:2]) < "24" && x[0] != '-'
 }
 
 // padded gives a CHAR the blanks that the server keeps to itself.

@@ -58,7 +58,7 @@ func mappings() []mapping {
 		{types.VarBinary, "VARBINARY(n)", "VARBINARY(n)", "counts towards a row's 65,535 bytes", declareVarBinary},
 		{types.VarBinary, "BYTES", "LONGBLOB", "no part of a key", nil},
 		{types.Date, "DATE", "DATE", "", plain("DATE")},
-		{types.Time, "TIME(p)", "TIME(p)", "p is 6 at most", withDigits("TIME")},
+		{types.Time, "TIME(p)", "TIME(p)", "p is 6 at most; a value is read from 00:00:00 to 23:59:59, with 3 decimals at most: else it is an error at its row, and can be read as STRING", withDigits("TIME")},
 		{types.Timestamp, "TIMESTAMP(p)", "DATETIME(p)", "p is 6 at most", withDigits("DATETIME")},
 		{types.TimestampLTZ, "TIMESTAMP_LTZ(p)", "TIMESTAMP(p)", "p is 6 at most; from 1970-01-01 00:00:01 to 2038-01-19 03:14:07 UTC, later only on newer servers: else an error at its row", withDigits("TIMESTAMP")},
 	}
@@ -115,7 +115,11 @@ func declaredType(t types.Type, f *facts) (declared, reason string) {
 			return m.declare(t, f)
 		}
 	}
-	return "", t.AsNullable().String() + " has no form in MySQL; CAST it to STRING or BIGINT"
+	hint := "; CAST it to STRING"
+	if t.Kind == types.IntervalYearMonth || t.Kind == types.IntervalDayTime {
+		hint += " or BIGINT"
+	}
+	return "", t.AsNullable().String() + " has no form in MySQL" + hint
 }
 
 // rowBytes is what a column counts towards the limit of a row.

@@ -38,7 +38,11 @@ func DeclaredType(t types.Type) (declared, reason string) {
 	case types.Null:
 		return "", "a column needs a type; write CAST(NULL AS <type>)"
 	}
-	return "", t.AsNullable().String() + " has no form in SQLite; CAST it to STRING or BIGINT"
+	hint := "; CAST it to STRING"
+	if t.Kind == types.IntervalYearMonth || t.Kind == types.IntervalDayTime {
+		hint += " or BIGINT"
+	}
+	return "", t.AsNullable().String() + " has no form in SQLite" + hint
 }
 
 // StoredForm says how values of t are kept, for EXPLAIN's type mapping.

@@ -40,6 +40,8 @@ func TestDeclaredTypes(t *testing.T) {
 		_, reason := DeclaredType(types.Of(k))
 		require.NotEmpty(t, reason, k)
 	}
+	_, reason := DeclaredType(types.ArrayOf(types.Of(types.Int)))
+	require.Equal(t, "ARRAY<INT> has no form in SQLite; CAST it to STRING", reason)
 }
 
 // TestAffinity: no declared type that we emit makes SQLite turn a value into another storage class. A
