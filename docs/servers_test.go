@@ -35,8 +35,8 @@ const postgresDoc = "# PostgreSQL: catalogs, tables, types\n\nThe tables of opti
 	"while they are read, so that who drops, replaces or truncates one waits for the reader.\n\n" +
 	"## Rights\n\n" +
 	"Reading needs SELECT, and USAGE of the schema. CREATE TABLE AS needs CREATE in the schema, REPLACE TABLE AS and ALTER TABLE\n" +
-	"the table's owner. INSERT, UPDATE, DELETE and TRUNCATE need the right of that name; UPDATE, DELETE and INSERT with\n" +
-	"'sink.on-conflict' also TEMPORARY in the database, which everybody has unless it was taken.\n"
+	"the table's owner. INSERT, UPDATE, DELETE and TRUNCATE need the right of that name, and but for INSERT\n" +
+	"to the whole table; UPDATE, DELETE and INSERT with 'sink.on-conflict' also TEMPORARY in the database, which everybody has unless it was taken.\n"
 
 const mysqlDoc = "# MySQL and MariaDB: catalogs, tables, types\n\nThe tables of options and types are printed from `connector/jdbc/mysql`. It is written for MySQL 8.0 and MariaDB 10.6 and later.\n\n" +
 	"    CREATE CATALOG my WITH ('type' = 'jdbc', 'base-url' = 'jdbc:mysql://localhost:3306/shop',\n" +

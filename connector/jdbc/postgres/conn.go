@@ -34,6 +34,8 @@ type conn struct {
 	tx       byte  // of the last ReadyForQuery: I, T or E
 	broken   error // the first error after which nothing may be sent
 	lost     bool  // the link is gone, so that what the server did last is not known
+
+	warned func(*Error) // hears the server's warnings; nil: nobody does
 }
 
 // version is the server's major version, 0 when it does not say.
@@ -93,7 +95,11 @@ func (c *conn) receive() (pgproto3.BackendMessage, error) {
 			return nil, err
 		}
 		switch m := m.(type) {
-		case *pgproto3.NoticeResponse, *pgproto3.NotificationResponse:
+		case *pgproto3.NotificationResponse:
+		case *pgproto3.NoticeResponse:
+			if c.warned != nil && m.SeverityUnlocalized == "WARNING" {
+				c.warned(c.serverError((*pgproto3.ErrorResponse)(m)))
+			}
 		case *pgproto3.ParameterStatus:
 			// Those that matter are set at the start and not changed by us.
 		case *pgproto3.ReadyForQuery:

@@ -301,12 +301,15 @@ func (l *load) wordError(err error) error {
 	if !errors.As(err, &e) || e.fatal {
 		return err
 	}
-	at := copyLine(e.Where, l.relation)
+	at, msg := copyLine(e.Where, l.relation), strings.ReplaceAll(wordConstraint(e), l.relation, l.table)
 	if at > 0 {
-		at += l.before
+		at = min(at+l.before, l.sent)
 	}
-	row := &RowError{Table: l.table, Row: at, Msg: strings.ReplaceAll(wordConstraint(e), l.relation, l.table), Err: e}
-	return row
+	if at > l.before+1 && (e.Routine == "RelationGetBufferForTuple" || strings.HasPrefix(e.Code, "53")) {
+		// Rows go to their pages together, and the server names the last that it has read.
+		at, msg = 0, msg+" (in row "+groups(at)+" or shortly before it)"
+	}
+	return &RowError{Table: l.table, Row: at, Msg: msg, Err: e}
 }
 
 // wordConstraint says what an error of the server is, in plain words where it is one of a constraint.

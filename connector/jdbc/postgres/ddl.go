@@ -150,7 +150,10 @@ func (s *Server) change(ctx context.Context, database string, f func(*conn) erro
 		return err // closing rolls back
 	}
 	out, err := s.commit(ctx, c, nil)
-	if out == connector.Unknown {
+	switch out {
+	case connector.Done:
+		return nil
+	case connector.Unknown:
 		return fmt.Errorf("it is not known whether the change was committed, look before trying again: %w", err)
 	}
 	return err
@@ -244,9 +247,9 @@ func (c *conn) holdNamed(ctx context.Context, rel relation) (oid, kind, identity
 		return oid, kind, identity, nil
 	}
 	err = c.locked(ctx, rel.String(), func(ctx context.Context) error {
-		_, err := c.exec(ctx, "SAVEPOINT "+rowsTable+"; "+lock)
+		_, err := c.exec(ctx, "SAVEPOINT "+rowsTable+"; "+lock+"; RELEASE SAVEPOINT "+rowsTable)
 		if code(err) == codeNoRight {
-			_, err = c.exec(ctx, "ROLLBACK TO SAVEPOINT "+rowsTable+"; "+prepare)
+			_, err = c.exec(ctx, "ROLLBACK TO SAVEPOINT "+rowsTable+"; "+prepare+"; RELEASE SAVEPOINT "+rowsTable)
 		}
 		return err
 	})

@@ -29,6 +29,7 @@ const (
 	codeObjectInUse     = "55006"
 	codeNotSupported    = "0A000"
 	codeNoRight         = "42501"
+	codeDependents      = "2BP01"
 )
 
 // Error is an error that the server reported.
@@ -40,7 +41,9 @@ type Error struct {
 	Where  string // the server's context, which has the row of a COPY
 	Table  string // the object that a constraint or a duplicate is about
 	Place  string // server and database
-	fatal  bool   // the server has ended the session
+	// Routine of the server's source that found it.
+	Routine string
+	fatal   bool // the server has ended the session
 }
 
 // Error is the server's message with its detail and hint.
@@ -70,7 +73,10 @@ func (s *Server) place(database string) string {
 }
 
 func (s *Server) newError(database string, e *pgconn.PgError) *Error {
-	return &Error{Code: e.Code, Msg: s.scrub(e.Message), Detail: s.scrub(e.Detail), Hint: s.scrub(e.Hint), Where: s.scrub(e.Where), Table: e.TableName, Place: s.place(database)}
+	if e.Code == codeDependents {
+		e.Hint = "" // DROP … CASCADE, which we have not
+	}
+	return &Error{Code: e.Code, Routine: e.Routine, Msg: s.scrub(e.Message), Detail: s.scrub(e.Detail), Hint: s.scrub(e.Hint), Where: s.scrub(e.Where), Table: e.TableName, Place: s.place(database)}
 }
 
 // scrub removes the password from a text, which a server could repeat.
@@ -118,9 +124,11 @@ func (s *Server) network(err error) string {
 		return "no answer in time"
 	case errors.Is(err, net.ErrClosed):
 		return "the connection is closed"
-	// Last: with sslmode=prefer a second try without TLS has its own error. The driver has no other sign of it.
+	// The driver has no other sign of these. Where TLS is tried only, it is another error that counts.
+	case strings.Contains(err.Error(), "failed to receive message: "), strings.Contains(err.Error(), "does not look like a TLS handshake"):
+		return "what answers there is no PostgreSQL server; is the port right?"
 	case strings.Contains(err.Error(), "server refused TLS connection"):
-		return "the server does not speak TLS, which sslmode asks for"
+		return "the server does not speak TLS, which sslmode=" + s.config.Parameters["sslmode"] + " asks for"
 	}
 	return s.scrub(err.Error())
 }
@@ -134,7 +142,10 @@ func (s *Server) connectError(database string, err error) error {
 		case codeNoDatabase:
 			return &noDatabaseError{s.place(database)}
 		case "28P01", "28000":
-			e.Msg = "the server refuses user " + s.config.User + ": " + e.Msg
+			e.Msg = "the server refuses user " + s.config.User + ": " + e.Msg + "; look at 'username' and 'password'"
+			if s.config.Password.Reveal() == "" {
+				e.Msg += ": no password was given, or what 'password' leads to is empty"
+			}
 		}
 		return e
 	}

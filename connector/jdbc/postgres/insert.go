@@ -89,12 +89,24 @@ func (t *tableInfo) writable() error {
 func (t *Table) hold(ctx context.Context, c *conn, mode string, columns []*columnInfo) (*tableInfo, error) {
 	rel := t.info.rel
 	err := c.locked(ctx, rel.String(), func(ctx context.Context) error {
-		_, err := c.exec(ctx, "LOCK TABLE "+rel.sql()+" IN "+mode+" MODE")
+		_, err := c.exec(ctx, "SAVEPOINT "+rowsTable+"; LOCK TABLE "+rel.sql()+" IN "+mode+" MODE; RELEASE SAVEPOINT "+rowsTable)
+		if code(err) == codeNoRight && mode == rowsLock {
+			// LOCK asks for a right to the whole table. An INSERT that is prepared takes this lock, too, without a look at
+			// rights; those to the columns are looked at when the rows come.
+			_, err = c.exec(ctx, "ROLLBACK TO SAVEPOINT "+rowsTable+"; PREPARE "+rowsTable+" AS INSERT INTO "+rel.sql()+" DEFAULT VALUES; DEALLOCATE "+rowsTable+"; RELEASE SAVEPOINT "+rowsTable)
+		}
 		return err
 	})
-	if code(err) == codeNoTable {
+	switch code(err) {
+	case "":
+		if err != nil {
+			return nil, err
+		}
+	case codeNoTable:
 		return nil, fmt.Errorf("table %s: %w", rel, server.ErrNotThere)
-	} else if err != nil {
+	case codeNoRight:
+		return nil, fmt.Errorf("table %s: the table is kept from others who write for this, which user %s may not do: that takes UPDATE, DELETE or TRUNCATE of the whole table, and not of some columns: %w", rel, c.s.config.User, err)
+	default:
 		return nil, err
 	}
 	now, err := c.describe(ctx, rel)

@@ -1,6 +1,9 @@
 package postgres
 
 import (
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -100,6 +103,51 @@ func TestRowSecurity(t *testing.T) {
 	f.sql("CREATE TABLE u(a int); GRANT SELECT ON u TO bob")
 	f.fails(f.insert(f.openBy(bob, "u"), connector.Insert{}), "permission denied for table u", numbers(1, 2))
 	f.fails(f.stageOf(bob, "mine", server.Create, schema(t, "a INT")), "user bob may not make tables in the schema \"public\"", numbers(1, 2))
+}
+
+// TestColumnRights: who may write some columns only writes those, or is told which right is missing.
+func TestColumnRights(t *testing.T) {
+	f := setUp(t)
+	f.sql("DROP ROLE IF EXISTS bob; CREATE ROLE bob LOGIN PASSWORD 'bobs'; CREATE TABLE t(a int, b int); GRANT SELECT, INSERT (a), UPDATE (b) ON t TO bob")
+	t.Cleanup(func() { f.sql("DROP OWNED BY bob; DROP ROLE bob") })
+	c := f.s.config
+	c.User, c.Password = "bob", connector.NewSecret("bobs")
+	tab := f.openBy(Dialect{}.Server(c).(*Server), "t")
+	tx := f.insert(tab, connector.Insert{Columns: []int{0}}).(*Transaction)
+	_, err := f.write(tx, numbers(1, 2))
+	require.NoError(t, err)
+	require.Equal(t, "RowExclusiveLock\n", f.sql("SELECT mode FROM pg_locks WHERE relation = 't'::regclass AND mode <> 'AccessShareLock'"), "the table is held")
+	out, err := tx.Commit(f.ctx)
+	require.NoError(t, err)
+	require.Equal(t, connector.Done, out)
+	require.Equal(t, "1\t\\N\n2\t\\N\n", f.sql("SELECT * FROM t"))
+	f.fails(f.insert(tab, connector.Insert{Columns: []int{1}}), "permission denied for table t", numbers(1, 2))
+	update, err := tab.Modify(f.ctx, connector.Modify{Set: []int{1}})
+	require.NoError(t, err)
+	f.fails(update, "table t: the table is kept from others who write for this, which user bob may not do: that takes UPDATE, DELETE or TRUNCATE of the whole table, and not of some columns: ")
+}
+
+// noise is text that does not become smaller when it is compressed.
+func noise(n int) string {
+	b := make([]byte, n)
+	_, _ = rand.Read(b)
+	return hex.EncodeToString(b)
+}
+
+// TestRowTooBig: the server does not tell in which row of a few it was, and no other one is named.
+func TestRowTooBig(t *testing.T) {
+	f := setUp(t)
+	var columns []string
+	var small, big []string
+	for i := range 1200 {
+		columns, small, big = append(columns, fmt.Sprintf("c%d BIGINT", i)), append(small, null), append(big, "1")
+	}
+	sch := schema(t, columns...)
+	f.fails(f.stage("t", server.Create, sch), "table t: row is too big: size 9624, maximum size 8160 (in row 3 or shortly before it)", rows(t, typesOf(sch), small, big, small))
+	f.fails(f.stage("t", server.Create, sch), "table t, row 1: row is too big: size 9624, maximum size 8160", rows(t, typesOf(sch), big))
+	// Of a value that is too long for an index the row is known.
+	f.sql("CREATE TABLE u(s text PRIMARY KEY)")
+	f.fails(f.insert(f.open("u"), connector.Insert{}), "table u, row 2: index row ", rows(t, []types.Type{types.String()}, []string{"x"}, []string{noise(100_000)}, []string{"y"}))
 }
 
 // TestOverwrite: the new rows take the place of the old ones, which those who read see to the end, and what the table

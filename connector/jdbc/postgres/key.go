@@ -29,7 +29,7 @@ func addKey(ctx context.Context, c *conn, l *load, key []string) error {
 	}
 	_, err := c.exec(ctx, "SAVEPOINT "+rowsTable+"; ALTER TABLE "+l.name+" ADD PRIMARY KEY ("+quoteAll(key)+")")
 	if code(err) != codeUnique {
-		return err
+		return l.wordError(err)
 	}
 	l.before = 0
 	row := l.wordError(err)

@@ -69,7 +69,8 @@ func (c *conn) take(ctx context.Context) (e evidence, err error) {
 }
 
 // commit ends the open transaction of c. note, when there is one, keeps the evidence before. Only an error that the
-// server answers is certain to be one; when there is no answer the server is asked. c is the caller's to close.
+// server answers is certain to be one; when there is no answer the server is asked. With Done it is what the server
+// warns of. c is the caller's to close.
 func (s *Server) commit(ctx context.Context, c *conn, note func(string) error) (connector.Outcome, error) {
 	e, err := c.take(ctx)
 	if err != nil {
@@ -89,13 +90,19 @@ func (s *Server) commit(ctx context.Context, c *conn, note func(string) error) (
 	if ctx.Err() != nil {
 		return connector.NotDone, context.Cause(ctx)
 	}
+	var warned error
+	c.warned = func(w *Error) { warned = errors.Join(warned, w) }
 	tag, err := c.sendCommit(ctx, e)
+	c.warned = nil
 	if failpoint.Mutant("commit-reply-ignored") {
 		return connector.Done, nil
 	}
 	switch {
 	case err == nil && tag == "COMMIT":
-		return connector.Done, nil
+		if warned != nil {
+			warned = fmt.Errorf("the rows are committed, and the server warns: %w", warned)
+		}
+		return connector.Done, warned
 	case err == nil: // ROLLBACK: an earlier error had ended the transaction
 		return connector.NotDone, errors.New("the transaction had failed before; nothing was stored")
 	case !c.lost:

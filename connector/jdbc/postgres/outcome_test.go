@@ -218,6 +218,41 @@ func TestStandby(t *testing.T) {
 	require.Equal(t, connector.Done, out)
 }
 
+// TestNotReplicated: when a wait for a standby is broken off the rows are committed, and what the server warns of is told.
+func TestNotReplicated(t *testing.T) {
+	f := setUp(t)
+	tx, _ := f.sealed(f.s)
+	reload := func(sql string) { f.sql(sql); f.sql("SELECT pg_reload_conf()") }
+	reload("ALTER SYSTEM SET synchronous_standby_names = 'nosuch'")
+	defer reload("ALTER SYSTEM RESET synchronous_standby_names")
+	type answer struct {
+		out connector.Outcome
+		err error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		out, err := tx.Commit(f.ctx)
+		done <- answer{out, err}
+	}()
+	var got answer
+	require.Eventually(t, func() bool {
+		f.sql("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'")
+		select {
+		case got = <-done:
+			return true
+		default:
+			return false
+		}
+	}, 20*time.Second, 10*time.Millisecond)
+	require.Equal(t, connector.Done, got.out)
+	require.ErrorContains(t, got.err, "the rows are committed, and the server warns: PostgreSQL ")
+	require.ErrorContains(t, got.err, "The transaction has already committed locally, but might not have been replicated to the standby")
+	out, err := tx.Commit(f.ctx)
+	require.NoError(t, err)
+	require.Equal(t, connector.Done, out)
+	require.NoError(t, tx.Abort(f.ctx))
+}
+
 // TestCommitOfFailed: the server answers COMMIT of a transaction that has failed with ROLLBACK, and no error.
 func TestCommitOfFailed(t *testing.T) {
 	f := setUp(t)

@@ -3,6 +3,8 @@ package postgres
 import (
 	"bytes"
 	"errors"
+	"io"
+	"net"
 	"os"
 	"strings"
 	"testing"
@@ -29,20 +31,45 @@ func TestConnect(t *testing.T) {
 	c.Password = connector.NewSecret(testserver.Password + "x")
 	err = Dialect{}.Server(c).Ping(f.ctx, f.db)
 	require.ErrorContains(t, err, "the server refuses user "+testserver.User+": password authentication failed")
+	require.ErrorContains(t, err, "; look at 'username' and 'password'")
+	require.NotContains(t, err.Error(), "no password was given")
 	require.NotContains(t, err.Error(), testserver.Password)
 	c.Password = connector.Secret{}
-	require.ErrorContains(t, Dialect{}.Server(c).Ping(f.ctx, f.db), "PostgreSQL "+f.ts.Addr())
+	err = Dialect{}.Server(c).Ping(f.ctx, f.db)
+	require.ErrorContains(t, err, "PostgreSQL "+f.ts.Addr())
+	require.ErrorContains(t, err, "look at 'username' and 'password': no password was given, or what 'password' leads to is empty")
 	err = f.server("127.0.0.1:1", nil, nil).Ping(f.ctx, f.db)
 	require.EqualError(t, err, "PostgreSQL 127.0.0.1:1: cannot connect: connection refused; is the server running, and does it listen at this address?")
 	err = f.server("nosuch.invalid:5432", map[string]string{"connectTimeout": "5"}, nil).Ping(f.ctx, f.db)
 	require.ErrorContains(t, err, "PostgreSQL nosuch.invalid:5432: cannot connect: ")
 	require.NotContains(t, err.Error(), testserver.Password)
 	err = f.server(f.ts.Addr(), map[string]string{"sslmode": "require"}, nil).Ping(f.ctx, f.db)
-	require.EqualError(t, err, "PostgreSQL "+f.ts.Addr()+": cannot connect: the server does not speak TLS, which sslmode asks for")
+	require.EqualError(t, err, "PostgreSQL "+f.ts.Addr()+": cannot connect: the server does not speak TLS, which sslmode=require asks for")
 	err = f.server(f.ts.Addr(), map[string]string{"sslrootcert": "/nosuch/root.crt", "sslmode": "verify-full"}, nil).Ping(f.ctx, f.db)
 	require.ErrorContains(t, err, "PostgreSQL "+f.ts.Addr()+": ")
 	require.NotContains(t, err.Error(), testserver.Password)
 	require.ErrorContains(t, f.s.Ping(f.ctx, strings.Repeat("x", 64)), "at most 63 bytes")
+
+	// What is no PostgreSQL is told as such, whatever it says first.
+	for _, greeting := range []string{"h\x00\x00\x00\x0a5.5.5-10.11.6-MariaDB\x00\x01\x02\x03", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 400 Bad Request\r\n\r\n"} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				_, _ = c.Write([]byte(greeting))
+				go func() { _, _ = io.Copy(io.Discard, c); _ = c.Close() }()
+			}
+		}()
+		for _, mode := range []string{"prefer", "disable"} {
+			err := f.server(l.Addr().String(), map[string]string{"sslmode": mode, "connectTimeout": "2"}, nil).Ping(f.ctx, f.db)
+			require.EqualError(t, err, "PostgreSQL "+l.Addr().String()+": cannot connect: what answers there is no PostgreSQL server; is the port right?", greeting)
+		}
+		require.NoError(t, l.Close())
+	}
 
 	// A listener that never answers is given up.
 	_, p := f.proxied(func(testserver.Direction, []byte) testserver.Verdict { return testserver.Drop })
@@ -225,6 +252,7 @@ func TestTables(t *testing.T) {
 	f.sql("CREATE VIEW v AS SELECT * FROM t")
 	err = f.s.DropTable(f.ctx, f.db, "t", "")
 	require.ErrorContains(t, err, "view v depends on table t")
+	require.NotContains(t, err.Error(), "CASCADE") // which we have not
 	f.sql("DROP VIEW v; CREATE MATERIALIZED VIEW m AS SELECT * FROM t")
 	require.NoError(t, f.s.DropView(f.ctx, f.db, "m"))
 	require.NoError(t, f.s.DropTable(f.ctx, f.db, "t", ""))

@@ -98,6 +98,9 @@ func TestCreateFails(t *testing.T) {
 	// Of a duplicate key the row and the key are told.
 	key := schema(t, "a* INT NOT NULL")
 	f.fails(f.stage("u", server.Create, key), "table u, row 7: duplicate key: Key (a)=(2) is duplicated", numbers(0, 6), numbers(2, 1))
+	long := schema(t, "s* STRING NOT NULL")
+	f.fails(f.stage("u", server.Create, long), `table u: index row `, rows(t, []types.Type{types.String()}, []string{noise(50_000)}))
+	f.fails(f.stage("u", server.Create, long), `for index "u_pkey": Index row references tuple (0,1) in relation "u"`, rows(t, []types.Type{types.String()}, []string{noise(2000)}))
 	f.fails(f.stage("u", server.Create, key), "table u, row 1: NULL in a NOT NULL column: null value in column \"a\"", rows(t, []types.Type{types.Of(types.Int)}, []string{null}))
 	require.Equal(t, "\\N\n", f.sql("SELECT to_regclass('u')"))
 }

@@ -215,7 +215,7 @@ func (t *Transaction) Commit(ctx context.Context) (connector.Outcome, error) {
 		t.ended, t.outcome = true, out
 		// A failure from here on changes nothing.
 		_ = failpoint.Hit("publish.done")
-		return out, nil
+		return out, err
 	case connector.Unknown:
 		t.ended, t.outcome = true, out
 	}
