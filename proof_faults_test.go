@@ -69,7 +69,7 @@ func (p *prover) recovery(st string, at point, strange bool) (bad []violation) {
 		o := killed()
 		found := p.site.look(t, "")
 		p.run(t, p.site.use(), state, fault, "")
-		more := append(p.judge(st, o), p.heal(st, o, found, state)...)
+		more := append(p.judge(st, o), p.heal(st, o, found, state, false)...)
 		p.count(rowRecovery, st, more)
 		bad = append(bad, explain(more, fmt.Sprintf("%s, %s, killed at %v, then in the recovery at %s", p.name, st, at, fault))...)
 	}
@@ -98,7 +98,7 @@ func (p *prover) undead(st string, at point) []violation {
 	await(t, dead.Process.Pid, "Z")
 	found := p.site.look(t, "")
 	o := outcome{code: -1}
-	bad := p.heal(st, o, found, statePath(t))
+	bad := p.heal(st, o, found, statePath(t), false)
 	o = dead.end(t)
 	bad = append(bad, p.judge(st, o)...)
 	p.count(rowPID, st, bad)
@@ -322,7 +322,7 @@ func (p *prover) cut(st string, verdict testserver.Verdict, gone bool, nth int) 
 			bad = append(bad, violation{p4, "it is in doubt although the server can be asked"})
 		}
 	}
-	bad = append(bad, q.heal(st, o, proxied.look(t, ""), state)...)
+	bad = append(bad, q.heal(st, o, proxied.look(t, ""), state, true)...)
 	p.count(row, st, bad)
 	return seen, explain(bad, fmt.Sprintf("%s, %s, message %d that publishes, verdict %d, gone %v", p.name, st, nth, verdict, gone), o), o.doubt()
 }

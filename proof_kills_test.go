@@ -185,7 +185,11 @@ func (k *killer) check(o outcome, state string, strange bool) (bad []violation) 
 	if use.code != 0 || use.hung {
 		add(p5, "the next use failed: %s", use.stderr)
 	}
-	left := append(append(k.site.leftovers(t), journals(t, state)...), use.left...)
+	left := k.site.leftovers(t)
+	if strange {
+		left = withoutNotes(left)
+	}
+	left = append(append(left, journals(t, state)...), use.left...)
 	now := k.site.look(t, "")
 	switch {
 	case found != before(k.st) && found != k.whole:

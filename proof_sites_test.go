@@ -426,6 +426,11 @@ func (s *serverSite) postgres() bool { return s.server.Kind == "postgresql" }
 
 func (s *serverSite) reset(t *testing.T, st string) {
 	script := s.role() + "DROP TABLE IF EXISTS t; CREATE TABLE IF NOT EXISTS keep (a INT);\n"
+	for _, l := range s.leftovers(t) {
+		if name, ok := strings.CutPrefix(l, note); ok {
+			script += "DROP TABLE _sluice_" + name + ";\n" // the session that has the journal will not come
+		}
+	}
 	if !startsAbsent(st) {
 		d := strings.ReplaceAll(ddl(st), "DOUBLE", "DOUBLE PRECISION")
 		if s.postgres() {
@@ -490,6 +495,14 @@ func (s *serverSite) rival(t *testing.T, st string) bool {
 	return err == nil
 }
 
+// note begins what leftovers says of a table that tells a journal what became of a commit that happened: it waits for
+// the session that has the journal.
+const note = "note of a commit: "
+
+func withoutNotes(left []string) []string {
+	return slices.DeleteFunc(left, func(l string) bool { return strings.HasPrefix(l, note) })
+}
+
 // leftovers waits a moment for sessions, which the server ends when it notices that the other side is gone.
 func (s *serverSite) leftovers(t *testing.T) []string {
 	script := `SELECT 'relation ' || n.nspname || '.' || c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -508,8 +521,12 @@ SELECT concat('session ', command, ' ', coalesce(info, '')) FROM information_sch
 	for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		left := strings.FieldsFunc(s.server.Query(t, s.database, script), func(r rune) bool { return r == '\n' })
 		sessions := false
-		for _, l := range left {
+		for i, l := range left {
 			sessions = sessions || strings.HasPrefix(l, "session ") || strings.HasPrefix(l, "lock ")
+			name, ours := strings.CutPrefix(l, "table "+s.database+"._sluice_")
+			if ours && (strings.HasSuffix(name, "_done") || strings.HasSuffix(name, "_mark") && strings.TrimSpace(s.server.Query(t, s.database, "SELECT COUNT(*) FROM _sluice_"+name)) == "1") {
+				left[i] = note + name
+			}
 		}
 		if !sessions || time.Now().After(deadline) {
 			return left

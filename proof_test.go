@@ -222,7 +222,7 @@ func (p *prover) cell(st, fault, row string, sameState bool) []violation {
 	if !sameState {
 		next = statePath(t)
 	}
-	bad = append(bad, p.heal(st, o, p.site.look(t, o.stdout), next)...)
+	bad = append(bad, p.heal(st, o, p.site.look(t, o.stdout), next, next == state && o.died())...)
 	p.count(row, st, bad)
 	return explain(bad, fmt.Sprintf("%s, %s, %s", p.name, st, fault), o)
 }
@@ -276,8 +276,9 @@ func (p *prover) judge(st string, o outcome) []violation {
 	return bad
 }
 
-// heal uses the catalog again, in a session that is given a state directory, and looks for what is left.
-func (p *prover) heal(st string, o outcome, found, state string) []violation {
+// heal uses the catalog again, in a session that is given a state directory, and looks for what is left. owner: it
+// has the journal of a job that died, which asked nothing yet.
+func (p *prover) heal(st string, o outcome, found, state string, owner bool) []violation {
 	t := p.t
 	if _, gone := p.site.(live); gone {
 		return nil
@@ -300,7 +301,11 @@ func (p *prover) heal(st string, o outcome, found, state string) []violation {
 	case strings.Contains(use.stderr, "its commit succeeded") && now != after(st), strings.Contains(use.stderr, "its commit did not happen") && now != before(st):
 		add(p4, "the next session said: %s", use.stderr)
 	}
-	left := append(p.site.leftovers(t), use.left...)
+	left := p.site.leftovers(t)
+	if !owner {
+		left = withoutNotes(left)
+	}
+	left = append(left, use.left...)
 	// A commit in doubt of which the store has no evidence is all that a journal is kept for.
 	if _, asks := p.site.(*serverSite); asks || !o.doubt() {
 		left = append(left, journals(t, state)...)

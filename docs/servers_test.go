@@ -49,10 +49,13 @@ const mysqlDoc = "# MySQL and MariaDB: catalogs, tables, types\n\nThe tables of 
 	"## What a write does\n\n" +
 	"CREATE TABLE AS fills a hidden table and publishes it by one RENAME TABLE, which fails when the name is taken by then.\n" +
 	"REPLACE TABLE AS moves the old table aside in the same RENAME, and refuses, and names it, when something would be lost with\n" +
-	"it: views and foreign keys that lead to it, indexes, triggers, defaults, comments. Rows go into a table that is\n" +
-	"there in one transaction, which needs InnoDB; so does INSERT OVERWRITE. The hidden tables of a job that was killed are\n" +
+	"it: views and foreign keys that lead to it, indexes, triggers, defaults, comments. What others do to\n" +
+	"the old table in the moment before the RENAME counts as done before the REPLACE; should it get a trigger, an index or a\n" +
+	"foreign key then, it is kept as `_sluice_<job>_old`, and a warning tells of it at each use of the catalog until it is\n" +
+	"dropped. Rows go into a table that is there in one transaction, which needs InnoDB; so does INSERT OVERWRITE. The hidden tables of a job that was killed are\n" +
 	"dropped by the next session that uses the catalog, from any host: the server itself knows that the job's session is\n" +
-	"over. UPDATE and DELETE tell rows apart by the PRIMARY KEY or a unique index without NULLs, and are refused without one.\n\n" +
+	"over. Only `_sluice_<job>_done`, or a `_sluice_<job>_mark` with a row, waits for the host that has the job's journal: it tells\n" +
+	"that the commit happened, and goes once that host has used the catalog, or after seven days. UPDATE and DELETE tell rows apart by the PRIMARY KEY or a unique index without NULLs, and are refused without one.\n\n" +
 	"## What a read sees\n\n" +
 	"All tables that one statement reads of a server are read from one snapshot. A server of this kind gives it to one session\n" +
 	"alone, so that they are read one after the other; catalogs of the same address, user and parameters share it. They are held\n" +
@@ -64,8 +67,9 @@ const mysqlDoc = "# MySQL and MariaDB: catalogs, tables, types\n\nThe tables of 
 	"in the key whose collation is not one such as `utf8mb4_nopad_bin` (MariaDB) or `utf8mb4_0900_bin` (MySQL). The tables that\n" +
 	"CREATE TABLE makes have it.\n\n" +
 	"## Rights\n\n" +
-	"Reading needs SELECT. CREATE TABLE AS needs CREATE, ALTER, DROP and INSERT in the database. INSERT, UPDATE and DELETE need\n" +
-	"the right of that name, UPDATE and DELETE also CREATE TEMPORARY TABLES. With CREATE, DROP and INSERT in the database such a\n" +
+	"Reading needs SELECT. CREATE TABLE AS needs CREATE, ALTER, DROP and INSERT in the database, and says so before it makes\n" +
+	"anything. INSERT, UPDATE and DELETE need\n" +
+	"the right of that name, UPDATE and DELETE also CREATE TEMPORARY TABLES. With CREATE, DROP, INSERT and SELECT in the database such a\n" +
 	"write has a table of one row beside it, which tells what became of it when the answer to the COMMIT is lost; without,\n" +
 	"that is in doubt.\n"
 

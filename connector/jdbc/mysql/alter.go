@@ -185,11 +185,7 @@ func (a *alteration) clauses(f *facts) (list []string, err error) {
 		}
 	}
 	if a.comment != nil {
-		text := *a.comment
-		if a.t.mark != nil {
-			text = a.t.mark.comment(text) // its job's end is not our concern
-		}
-		list = append(list, "COMMENT = "+literal(text))
+		list = append(list, "COMMENT = "+literal(*a.comment))
 	}
 	return list, nil
 }

@@ -49,15 +49,14 @@ func TestAlter(t *testing.T) {
 
 	before := f.createText("t")
 	for want, steps := range map[string][]server.Step{
-		"column `k` is part of the index k":            {columnStep(server.DropColumn, "k", "")},
-		"column `id` is part of the index PRIMARY":     {columnStep(server.DropColumn, "id", "")},
-		"column `x` is NOT NULL, and the rows":         {add("x", "INT NOT NULL", "")},
-		"column `bb` has a CHECK, which MySQL":         {rename("bb", "bbb"), columnStep(server.CommentColumn, "bbb", "x")},
-		"there is no column `nosuch`":                  {rename("nosuch", "x")},
-		"MySQL names cannot have a NUL":                {add("x\x00", "INT", "")},
-		"MySQL keeps at most 6 decimals":               {add("x", "TIMESTAMP(9)", "")},
-		"Duplicate column name 'aa'":                   {columnStep(server.CommentColumn, "bb", "lost"), add("aa", "INT", "")},
-		"the comment begins as the marks of Sluice's ": {{Kind: server.CommentTable, Comment: `sluice:{"job":"00000000000000000000000000000000"}`}},
+		"column `k` is part of the index k":        {columnStep(server.DropColumn, "k", "")},
+		"column `id` is part of the index PRIMARY": {columnStep(server.DropColumn, "id", "")},
+		"column `x` is NOT NULL, and the rows":     {add("x", "INT NOT NULL", "")},
+		"column `bb` has a CHECK, which MySQL":     {rename("bb", "bbb"), columnStep(server.CommentColumn, "bbb", "x")},
+		"there is no column `nosuch`":              {rename("nosuch", "x")},
+		"MySQL names cannot have a NUL":            {add("x\x00", "INT", "")},
+		"MySQL keeps at most 6 decimals":           {add("x", "TIMESTAMP(9)", "")},
+		"Duplicate column name 'aa'":               {columnStep(server.CommentColumn, "bb", "lost"), add("aa", "INT", "")},
 	} {
 		err := f.alter("t", steps...)
 		var step *server.StepError

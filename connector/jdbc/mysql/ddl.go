@@ -95,13 +95,10 @@ func columnComment(def server.Definition, c types.Column) string {
 	return c.Comment
 }
 
-// maxComment leaves room for what a staged table's comment says beside the user's own.
-const maxComment = 1024
+// maxComment is the most characters of a table's comment.
+const maxComment = 2048
 
 func checkComment(text string) error {
-	if m, _ := parseMark(text); m != nil {
-		return fmt.Errorf("the comment begins as the marks of Sluice's own jobs do: write another one")
-	}
 	if n := len([]rune(text)); n > maxComment {
 		return fmt.Errorf("the comment has %d characters, and a table of MySQL takes %d", n, maxComment)
 	}

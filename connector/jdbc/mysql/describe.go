@@ -19,12 +19,10 @@ type table struct {
 	engine         string
 	created        string
 	options        string // such as partitioned
-	comment        string // the user's
-	fullComment    string // with the mark
-	mark           *mark  // that its comment has
+	comment        string
 	columns        []tableColumn
 	keys           []key
-	text           string // the server's own statement, without the mark
+	text           string // the server's own statement
 }
 
 // tableColumn is a column of a table.
@@ -134,8 +132,7 @@ func (c *conn) describeOnce(ctx context.Context, database, name string) (t *tabl
 	for _, r := range rows {
 		if r[0].text == database && r[1].text == name {
 			t = &table{database: database, name: name, kind: r[2].text, engine: r[3].text, created: r[4].text, options: strings.TrimSpace(r[5].text)}
-			t.fullComment = r[6].text
-			t.mark, t.comment = parseMark(t.fullComment)
+			t.comment = r[6].text
 		}
 	}
 	if t == nil {
@@ -212,7 +209,7 @@ func (c *conn) describeText(ctx context.Context, t *table) error {
 	}
 	rows, err := c.query(ctx, "SHOW CREATE "+kind+" "+qualified(t.database, t.name))
 	if err == nil && len(rows) == 1 && len(rows[0]) > 1 {
-		t.text = t.unmarked(rows[0][1].text)
+		t.text = rows[0][1].text
 		return nil
 	}
 	if !t.view() || lost(err) {

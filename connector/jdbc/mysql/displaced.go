@@ -11,15 +11,19 @@ import (
 
 // KeptError says that a table which was replaced is kept, since it has what would be lost with it.
 type KeptError struct {
-	Table         string // that was replaced
+	Table         string // that was replaced, "" where nobody knows any more
 	Database, Old string // where the old one is
 	Has           string
 }
 
 // Error says what to do.
 func (e *KeptError) Error() string {
-	return fmt.Sprintf("table %s.%s is replaced, but the old one has got %s, which would be lost with it: it is kept as %s; take from it what is needed, then DROP TABLE it on the server",
-		e.Database, e.Table, e.Has, qualified(e.Database, e.Old))
+	what := "a table of database " + e.Database
+	if e.Table != "" {
+		what = "table " + e.Database + "." + e.Table
+	}
+	return fmt.Sprintf("%s is replaced, but the old one has got %s, which would be lost with it: it is kept as %s; take from it what is needed, then DROP TABLE it on the server",
+		what, e.Has, qualified(e.Database, e.Old))
 }
 
 // dropOwn drops a table of a job. The table that was replaced had nothing to lose when it was looked at; what it has

@@ -11,9 +11,9 @@
 // ours, _sluice_<job>_new, which nobody lists, and is published by one RENAME TABLE, which is atomic and fails when
 // the name is taken; a table that is replaced moves aside to _sluice_<job>_old in the same RENAME, and is dropped
 // after it. The session of the job holds the lock GET_LOCK('sluice:<job>'): whoever gets that lock knows that the
-// job's session is over, on whatever host it was, and may clear up. The comment of the new table names the job until
-// all is cleared up, so that a RENAME whose answer is lost can be told from one that was not done.
+// job's session is over, on whatever host it was, and may clear up. A small table _sluice_<job>_mark becomes
+// _sluice_<job>_done in the same RENAME, so that one whose answer is lost can be told from one that was not done.
 //
 // Rows go into a table that is there in one InnoDB transaction. When its COMMIT may have to be asked for later, the
-// transaction also puts a row into a table _sluice_<job>_mark of its own, which is made before and dropped after it.
+// transaction also puts a row into _sluice_<job>_mark, which is made before and dropped after it.
 package mysql

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -84,7 +85,7 @@ func (f *fixture) quick(statements ...string) (text string) {
 	return text
 }
 
-// ours lists what of ours is in the database: tables by name, and tables whose comment has a mark.
+// ours lists what of ours is in the database.
 func (f *fixture) ours() string {
 	return f.quick("SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND (TABLE_NAME LIKE '%sluice%' OR TABLE_COMMENT LIKE '%sluice%')")
 }
@@ -238,4 +239,12 @@ func batchText(batches ...*column.Batch) string {
 		}
 	}
 	return string(b)
+}
+
+// eventually waits for what comes soon.
+func (f *fixture) eventually(is func() bool) {
+	f.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(10 * time.Millisecond) {
+		require.True(f.t, time.Now().Before(deadline))
+	}
 }

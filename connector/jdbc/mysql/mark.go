@@ -1,102 +1,135 @@
 package mysql
 
 import (
-	"encoding/json"
-	"regexp"
-	"slices"
-	"strings"
+	"context"
+	"fmt"
+	"time"
 
 	"github.com/sluice-sql/sluice/connector"
 )
 
-// mark is what a table's comment says of the job that made the table, until all of the job is cleared up.
-type mark struct {
-	Job connector.JobID `json:"job"`
-	// Table is the name that the table is made for.
-	Table string `json:"table"`
-	// Past are the jobs that made the tables replaced before, and had not cleared up yet.
-	Past []connector.JobID `json:"past,omitempty"`
+// The mark of a job is a small table by which anybody can tell later whether the job's commit happened: a transaction
+// puts a row into it, a RENAME that publishes a table gives it another name. It goes when the job knows the outcome. When
+// the job died before, a mark that says no goes with whatever else the job has left, while one that says yes stays for
+// the question of the job's own journal.
+
+// markLife is how many days a mark that says yes waits for a journal that does not ask. The server's clock counts.
+const markLife = 7
+
+// makeMark makes the job's mark.
+func (t *session) makeMark(ctx context.Context) error {
+	_, err := t.c.exec(ctx, "CREATE TABLE "+qualified(t.database, ownName(t.job, markName))+" (n INT NOT NULL PRIMARY KEY) ENGINE=InnoDB")
+	t.marked = err == nil || lost(err) // then it may be there, and is dropped
+	return err
 }
 
-// maxPast is how many of them there is room for.
-const maxPast = 8
-
-// made reports that the job is the one that made the table, or one of those replaced since.
-func (m *mark) made(job connector.JobID) bool {
-	return m != nil && (m.Job == job || slices.Contains(m.Past, job))
+// verdict reads the mark of a job whose session is over.
+func (c *conn) verdict(ctx context.Context, e evidence) (connector.Outcome, error) {
+	var there [3]bool
+	for i, ending := range []string{doneName, stagedName, markName} {
+		var err error
+		if there[i], err = c.tableNamed(ctx, e.Database, ownName(e.Job, ending)); err != nil {
+			return connector.Unknown, err
+		}
+	}
+	done, staged, marked := there[0], there[1], there[2]
+	switch {
+	case done:
+		return connector.Done, nil
+	case e.Staged && (staged || marked):
+		return connector.NotDone, nil
+	case marked:
+		n, err := c.value(ctx, "SELECT COUNT(*) FROM "+qualified(e.Database, ownName(e.Job, markName)))
+		switch {
+		case err != nil:
+			return connector.Unknown, err
+		case n.text == "0":
+			return connector.NotDone, nil
+		}
+		return connector.Done, nil
+	case e.ID != "" && c.tableID(ctx, e.Database, e.Table) == e.ID:
+		return connector.Done, nil
+	}
+	return connector.Unknown, &ChangedError{fmt.Sprintf("whether the rows of table %s were committed cannot be told: the job's mark is gone", e.Table)}
 }
 
-// replaces says of the mark which table gives way.
-func (m *mark) replaces(old *table) {
-	if old.mark != nil {
-		m.Past = append(slices.Clone(old.mark.Past), old.mark.Job)
-		m.Past = m.Past[max(0, len(m.Past)-maxPast):]
+// answered notes that a journal here has asked for a commit that happened, and needs its mark no longer.
+func (s *Server) answered(job connector.JobID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.answers == nil {
+		s.answers = map[connector.JobID]bool{}
 	}
+	s.answers[job] = true
 }
 
-// unmarked takes the mark of a table's comment out of the server's statement.
-func (t *table) unmarked(text string) string {
-	if t.mark == nil {
-		return text
+// waits reports whether a mark waits for the journal of its job. aged: it has waited long enough.
+func (c *conn) waits(ctx context.Context, database string, l *leftover) (bool, error) {
+	c.s.mu.Lock()
+	answered := c.s.answers[l.job]
+	c.s.mu.Unlock()
+	if answered || l.aged || !l.marked && !l.done {
+		return false, nil
 	}
-	was, is := " COMMENT="+serverLiteral(t.fullComment), ""
-	if t.comment != "" {
-		is = " COMMENT=" + serverLiteral(t.comment)
+	if l.done {
+		return true, nil
 	}
-	if i := strings.LastIndex(text, was); i >= 0 {
-		text = text[:i] + is + text[i+len(was):]
+	n, err := c.value(ctx, "SELECT COUNT(*) FROM "+qualified(database, ownName(l.job, markName)))
+	if isDenied(err) {
+		return true, nil
 	}
-	return text
+	return n.text != "0", err
 }
 
-// serverLiteral writes a text as SHOW CREATE TABLE does.
-func serverLiteral(text string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, "\x00", `\0`, "\n", `\n`, "\r", `\r`, "'", "''").Replace(text) + "'"
-}
-
-// markPrefix begins the comment of a table with a mark.
-const markPrefix = "sluice:"
-
-// comment is the mark, and behind it the user's own comment.
-func (m mark) comment(users string) string {
-	text, _ := json.Marshal(m) // of an id and a text; cannot fail
-	if users == "" {
-		return markPrefix + string(text)
-	}
-	return markPrefix + string(text) + "\n" + users
-}
-
-// parseMark takes a comment apart.
-func parseMark(comment string) (*mark, string) {
-	rest, ok := strings.CutPrefix(comment, markPrefix+"{")
-	if !ok {
-		return nil, comment
-	}
-	text, users, _ := strings.Cut("{"+rest, "\n")
-	m := &mark{}
-	if json.Unmarshal([]byte(text), m) != nil {
-		return nil, comment
-	}
-	return m, users
-}
-
-// The endings of our tables' names.
+// How long the session of a process that died is waited for, how often it is looked at, and how many looks that find
+// it idle are enough.
 const (
-	stagedName    = "new"  // being filled
-	displacedName = "old"  // replaced
-	markName      = "mark" // has a row once the job's transaction is committed
+	deadWait  = 5 * time.Second
+	deadPause = 20 * time.Millisecond
+	deadIdle  = 10
 )
 
-// ownName is the name of a table of a job.
-func ownName(job connector.JobID, ending string) string {
-	return ours + "_" + job.String() + "_" + ending
-}
-
-// parseOwn reads the name of a table of ours; false for anything not exactly of the form.
-func parseOwn(name string) (job connector.JobID, ending string, ok bool) {
-	m := regexp.MustCompile(`^_sluice_([0-9a-f]{32})_(new|old|mark)$`).FindStringSubmatch(name)
-	if m == nil {
-		return job, "", false
+// lockOfDead takes the lock of a job that is dead; false: it lives. The session of a process that died goes on with
+// what it was told last, and then rolls back, before the server lets go of its lock: that is waited for. A session that
+// has nothing to do, or is told something new, is of a process that lives.
+func (c *conn) lockOfDead(ctx context.Context, job connector.JobID) (bool, error) {
+	name := lockName(job)
+	told, idle := "", 0
+	for deadline := time.Now().Add(deadWait); ; {
+		got, err := c.lock(ctx, name, 0)
+		if err != nil {
+			return false, err
+		}
+		if got {
+			// Whoever looks what became of the commit goes first: that may be the job itself by another session.
+			free, err := c.value(ctx, "SELECT IS_FREE_LOCK("+literal(askName(job))+")")
+			if err != nil || free.text != "1" {
+				c.unlock(ctx, name)
+				return false, err
+			}
+			return true, nil
+		}
+		rows, err := c.query(ctx, "SELECT COMMAND, MD5(INFO) FROM information_schema.PROCESSLIST WHERE ID = IS_USED_LOCK("+literal(name)+")")
+		if err != nil {
+			return false, err
+		}
+		switch {
+		case len(rows) == 0 || rows[0][0].text == "Sleep": // over, or another user's and not to be seen, or idle
+			idle++
+		case rows[0][0].text == "Query" && told != "" && told != rows[0][1].text:
+			return false, nil
+		case rows[0][0].text == "Query":
+			told, idle = rows[0][1].text, 0
+		default: // it is being ended
+			idle = 0
+		}
+		if idle == deadIdle || time.Now().After(deadline) {
+			return false, nil
+		}
+		select {
+		case <-ctx.Done():
+			return false, context.Cause(ctx)
+		case <-time.After(deadPause):
+		}
 	}
-	return job, m[2], job.UnmarshalText([]byte(m[1])) == nil
 }

@@ -20,6 +20,8 @@ type Server struct {
 	mu sync.Mutex
 	// facts are those of the last session; nil before the first.
 	facts *facts
+	// answers are the jobs whose commit happened, and whose journal was told so.
+	answers map[connector.JobID]bool
 }
 
 // facts are what matters of a server beside its tables.
@@ -113,6 +115,9 @@ func (s *Server) with(ctx context.Context, database string, f func(*conn) error)
 
 // lockName is the name of the server's lock that a job's session holds.
 func lockName(job connector.JobID) string { return "sluice:" + job.String() }
+
+// askName is the name of the lock of whoever looks what became of a job's commit.
+func askName(job connector.JobID) string { return lockName(job) + ":ask" }
 
 // digest is a short name for a text.
 func digest(text string) string {

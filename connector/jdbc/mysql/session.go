@@ -37,6 +37,7 @@ type session struct {
 	ended   bool
 	outcome connector.Outcome // valid when ended
 	stored  int64
+	marked  bool // the job has a mark
 	// evidence is what was noted last.
 	evidence *evidence
 }
@@ -247,20 +248,27 @@ func (s *Server) Outcome(ctx context.Context, database, text string) (connector.
 	if err := json.Unmarshal([]byte(text), &e); err != nil {
 		return connector.Unknown, fmt.Errorf("the evidence noted cannot be read: %w", err)
 	}
-	if e.Known != nil {
-		return *e.Known, nil
-	}
 	if e.Database == "" {
 		e.Database = database
 	}
-	return s.look(ctx, e)
+	out, err := connector.Done, error(nil)
+	if e.Known != nil {
+		out = *e.Known
+	} else {
+		out, err = s.look(ctx, e, func() {})
+	}
+	if out == connector.Done {
+		s.answered(e.Job)
+	}
+	return out, err
 }
 
 // look finds out what became of a commit: it waits until the session of the job is over, which its lock tells,
-// and then looks at what is there. Unless ctx ends first it tries again while the server cannot be reached.
-func (s *Server) look(ctx context.Context, e evidence) (connector.Outcome, error) {
+// and then looks at what is there. Unless ctx ends first it tries again while the server cannot be reached. letGo is
+// called once nobody else can take the job for a dead one.
+func (s *Server) look(ctx context.Context, e evidence, letGo func()) (connector.Outcome, error) {
 	for {
-		out, err := s.lookOnce(ctx, e)
+		out, err := s.lookOnce(ctx, e, letGo)
 		if out != connector.Unknown || !transient(err) && ctx.Err() == nil {
 			return out, err
 		}
@@ -272,51 +280,29 @@ func (s *Server) look(ctx context.Context, e evidence) (connector.Outcome, error
 	}
 }
 
-func (s *Server) lookOnce(ctx context.Context, e evidence) (out connector.Outcome, err error) {
+func (s *Server) lookOnce(ctx context.Context, e evidence, letGo func()) (out connector.Outcome, err error) {
 	out = connector.Unknown
 	err = s.with(ctx, "", func(c *conn) error {
-		for {
-			got, err := c.lock(ctx, lockName(e.Job), time.Second)
-			if err != nil {
-				return err
-			}
-			if got {
-				break
-			}
+		if err := c.await(ctx, askName(e.Job)); err != nil {
+			return err
 		}
-		if e.Staged {
-			out, err = c.lookStaged(ctx, e)
-		} else {
-			out, err = c.lookMarked(ctx, e)
+		letGo()
+		if err := c.await(ctx, lockName(e.Job)); err != nil {
+			return err
 		}
+		out, err = c.verdict(ctx, e)
 		return err
 	})
 	return out, err
 }
 
-// lookStaged: the staged table under its own name was not published; the mark on the target says that it was.
-func (c *conn) lookStaged(ctx context.Context, e evidence) (connector.Outcome, error) {
-	there, err := c.tableNamed(ctx, e.Database, ownName(e.Job, stagedName))
-	if err != nil {
-		return connector.Unknown, err
-	}
-	if there {
-		return connector.NotDone, nil
-	}
-	rows, err := c.query(ctx, "SELECT TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+literal(e.Database)+" AND TABLE_NAME = "+literal(e.Table))
-	if err != nil {
-		return connector.Unknown, err
-	}
-	for _, r := range rows {
-		m, _ := parseMark(r[0].text)
-		if m.made(e.Job) {
-			return connector.Done, nil
+// await takes a lock as soon as it is free.
+func (c *conn) await(ctx context.Context, name string) error {
+	for {
+		if got, err := c.lock(ctx, name, time.Second); got || err != nil {
+			return err
 		}
 	}
-	if e.ID != "" && c.tableID(ctx, e.Database, e.Table) == e.ID {
-		return connector.Done, nil
-	}
-	return connector.Unknown, &ChangedError{fmt.Sprintf("whether table %s was published cannot be told: what the job had made was renamed, altered or dropped since", e.Table)}
 }
 
 // ChangedError says that what a commit would be known by is gone.
@@ -327,26 +313,6 @@ func (e *ChangedError) Error() string { return e.msg }
 
 // Is reports that it is a [connector.ErrUntold].
 func (e *ChangedError) Is(target error) bool { return target == connector.ErrUntold }
-
-// lookMarked: the row of the mark came with those of the transaction, or not at all.
-func (c *conn) lookMarked(ctx context.Context, e evidence) (connector.Outcome, error) {
-	name := ownName(e.Job, markName)
-	there, err := c.tableNamed(ctx, e.Database, name)
-	if err != nil {
-		return connector.Unknown, err
-	}
-	if !there {
-		return connector.Unknown, &ChangedError{fmt.Sprintf("whether the rows of table %s were committed cannot be told: the job's mark is gone", e.Table)}
-	}
-	n, err := c.value(ctx, "SELECT COUNT(*) FROM "+qualified(e.Database, name))
-	switch {
-	case err != nil:
-		return connector.Unknown, err
-	case n.text == "0":
-		return connector.NotDone, nil
-	}
-	return connector.Done, nil
-}
 
 // tableNamed reports whether there is a table of a name of ours.
 func (c *conn) tableNamed(ctx context.Context, database, name string) (bool, error) {

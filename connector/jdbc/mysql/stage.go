@@ -17,13 +17,15 @@ import (
 // a shorter transaction is cheaper to end.
 const flushesToCommit = 64
 
+// stageRights are those that a hidden table and its RENAME need.
+const stageRights = "CREATE, DROP, ALTER, INSERT"
+
 // staged makes a table under a name of ours, and publishes it by RENAME TABLE.
 type staged struct {
 	session
 	target  server.Target
 	old     *table // that gives way; nil: none
 	oldID   string // InnoDB's number of it, where it may be known
-	mark    mark
 	columns []target
 	made    bool
 	id      string
@@ -114,55 +116,42 @@ func (t *staged) begin(ctx context.Context, job connector.JobID) (err error) {
 	if t.old, err = t.c.checkTarget(ctx, t.target); err != nil {
 		return err
 	}
-	if t.old != nil && t.old.mark != nil {
-		// The job that made the table has not cleared up; when it is dead, that is done here.
-		var kept *KeptError // which the sweep of the catalog tells
-		if _, _, err := t.c.sweepJob(ctx, t.database, t.old.mark.Job, nil); err != nil && !errors.As(err, &kept) {
-			return err
-		}
-		if _, err := t.c.exec(ctx, "SET SESSION lock_wait_timeout=DEFAULT"); err != nil {
-			return err
-		}
-		if t.old, err = t.c.checkTarget(ctx, t.target); err != nil {
-			return err
-		}
-	}
-	m := mark{Job: job, Table: t.name}
 	if t.old != nil {
 		t.oldID = t.c.tableID(ctx, t.database, t.name)
-		m.replaces(t.old)
 	}
-	t.mark = m
-	def := t.target.Definition
-	if err := checkComment(def.Comment); err != nil {
-		return err
-	}
-	users := def.Comment
-	def.Comment = ""
-	own := qualified(t.database, ownName(job, stagedName))
-	ddl, _, err := createTable(own, def, &t.c.facts)
+	name := ownName(job, stagedName)
+	ddl, _, err := createTable(qualified(t.database, name), t.target.Definition, &t.c.facts)
 	if err != nil {
 		return err
 	}
-	t.made = true // maybe, if the answer is lost
-	if _, err := t.c.exec(ctx, ddl+" COMMENT="+literal(m.comment(users))); err != nil {
-		if n := numberOf(err); n == errDenied || n == errTableDenied {
-			t.made = false
-		}
-		return privilege(fmt.Errorf("table %s: %w", t.name, err), "a table is made under a hidden name first, which needs the rights CREATE, DROP, ALTER and INSERT on the database "+t.database)
+	lacks, err := t.c.lacks(ctx, t.database, name, "DROP", "ALTER", "INSERT")
+	if err != nil {
+		return err
 	}
-	made, _, err := t.c.describe(ctx, t.database, ownName(job, stagedName))
+	if len(lacks) > 0 {
+		return t.c.grant(ctx, t.name, t.database, stageRights, strings.Join(lacks, " and "))
+	}
+	if err := t.makeMark(ctx); isDenied(err) {
+		return t.c.grant(ctx, t.name, t.database, stageRights, "CREATE")
+	} else if err != nil {
+		return fmt.Errorf("table %s: %w", t.name, err)
+	}
+	t.made = true // maybe, if the answer is lost
+	if _, err := t.c.exec(ctx, ddl); err != nil {
+		return fmt.Errorf("table %s: %w", t.name, err)
+	}
+	made, _, err := t.c.describe(ctx, t.database, name)
 	if err != nil {
 		return err
 	}
 	if err := t.asDeclared(made); err != nil {
 		return err
 	}
-	t.id = t.c.tableID(ctx, t.database, ownName(job, stagedName))
+	t.id = t.c.tableID(ctx, t.database, name)
 	if _, err := t.c.exec(ctx, "SET SESSION autocommit=0"); err != nil {
 		return err
 	}
-	t.load = newLoader(t.c, own, t.name, t.columns, "")
+	t.load = newLoader(t.c, qualified(t.database, name), t.name, t.columns, "")
 	return failpoint.Hit("begin.staged")
 }
 
@@ -284,8 +273,10 @@ func (t *staged) publish(ctx context.Context) (connector.Outcome, error) {
 	if err := failpoint.Hit("publish.before"); err != nil {
 		return connector.NotDone, err
 	}
-	fresh, aside, final := qualified(t.database, ownName(t.job, stagedName)), qualified(t.database, ownName(t.job, displacedName)), qualified(t.database, t.name)
-	rename := fresh + " TO " + final
+	own := func(ending string) string { return qualified(t.database, ownName(t.job, ending)) }
+	aside, final := own(displacedName), qualified(t.database, t.name)
+	fresh := own(stagedName) + " TO " + final + ", " + own(markName) + " TO " + own(doneName)
+	rename := fresh
 	if t.old != nil {
 		rename = final + " TO " + aside + ", " + rename
 	}
@@ -293,7 +284,7 @@ func (t *staged) publish(ctx context.Context) (connector.Outcome, error) {
 		if _, err := t.c.exec(ctx, "RENAME TABLE "+final+" TO "+aside); err != nil {
 			return connector.NotDone, err
 		}
-		rename = fresh + " TO " + final
+		rename = fresh
 		if err := failpoint.Hit("publish.between"); err != nil {
 			return connector.NotDone, err
 		}
@@ -307,7 +298,7 @@ func (t *staged) publish(ctx context.Context) (connector.Outcome, error) {
 	switch number := numberOf(err); {
 	case err == nil:
 	case unsure(err):
-		return t.ask(ctx, e, err)
+		return t.look(ctx, e, err)
 	case number == errTableExists && t.target.Mode == server.Create:
 		return connector.NotDone, &server.ExistsError{Table: t.name, Taken: t.name, Kind: "table"}
 	case number == errTableExists, number == errNoSuchTable && t.old != nil:
@@ -318,18 +309,6 @@ func (t *staged) publish(ctx context.Context) (connector.Outcome, error) {
 		return connector.NotDone, fmt.Errorf("table %s: %w", t.name, err)
 	}
 	return connector.Done, nil
-}
-
-// ask ends the session, and has another one find out what became of the RENAME.
-func (t *staged) ask(ctx context.Context, e evidence, cause error) (connector.Outcome, error) {
-	t.hangUp()
-	look, stop := context.WithTimeout(ctx, lookTime)
-	defer stop()
-	out, err := t.s.look(look, e)
-	if out == connector.NotDone && err == nil {
-		err = cause
-	}
-	return out, err
 }
 
 // sameOld makes sure that the table to replace is the one that Begin found.
@@ -357,8 +336,7 @@ func (t *staged) sameOld(ctx context.Context) error {
 	return err
 }
 
-// clear drops the old table, then takes the mark off the new one. What stays is swept later; the error is of an old
-// table that is kept.
+// clear drops the old table and the mark. What stays is swept later; the error is of an old table that is kept.
 func (t *staged) clear(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, abortTime)
 	defer stop()
@@ -366,67 +344,13 @@ func (t *staged) clear(ctx context.Context) error {
 	if t.known(connector.Done) != nil {
 		return nil
 	}
+	err := t.dropOwn(ctx, displacedName, t.old != nil)
 	var kept *KeptError
-	if err := t.dropOwn(ctx, displacedName, t.old != nil); errors.As(err, &kept) {
+	if err == nil || errors.As(err, &kept) {
+		_ = t.dropOwn(ctx, doneName, true)
+	}
+	if kept != nil {
 		return kept
-	} else if err != nil || t.c == nil {
-		return nil
-	}
-	if cleared, err := t.c.clearPast(ctx, t.database, t.name, t.mark.Past); err != nil || !cleared {
-		return nil
-	}
-	_ = t.c.unmark(ctx, t.database, t.name, t.job)
-	return nil
-}
-
-// clearPast drops what was replaced by jobs that made the tables before this one, unless they live. When it is not
-// all gone the mark that tells of them has to stay.
-func (c *conn) clearPast(ctx context.Context, database, replaced string, past []connector.JobID) (cleared bool, err error) {
-	cleared = true
-	for _, job := range past {
-		name := ownName(job, displacedName)
-		there, err := c.tableNamed(ctx, database, name)
-		if err != nil {
-			return false, err
-		}
-		if !there {
-			continue
-		}
-		got, err := c.lock(ctx, lockName(job), 0)
-		if err != nil {
-			return false, err
-		}
-		if !got {
-			cleared = false
-			continue
-		}
-		err = c.dropOwn(ctx, database, job, displacedName, replaced)
-		c.unlock(ctx, lockName(job))
-		var kept *KeptError
-		if err != nil && !errors.As(err, &kept) { // which a sweep tells
-			return false, err
-		}
-	}
-	return cleared, nil
-}
-
-// unmark takes the mark of a job off the comment of a table. Other sessions that read the table are not made to wait
-// for long: what does not come at once is left to a later sweep.
-func (c *conn) unmark(ctx context.Context, database, name string, job connector.JobID) error {
-	rows, err := c.query(ctx, "SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = "+literal(database)+" AND TABLE_NAME = "+literal(name))
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
-		m, users := parseMark(r[1].text)
-		if m == nil || m.Job != job || r[0].text != name {
-			continue
-		}
-		if _, err := c.exec(ctx, "SET SESSION lock_wait_timeout=1"); err != nil {
-			return err
-		}
-		_, err = c.exec(ctx, "ALTER TABLE "+qualified(database, name)+" COMMENT="+literal(users)+", ALGORITHM=INPLACE")
-		return err
 	}
 	return nil
 }
@@ -453,5 +377,10 @@ func (t *staged) Abort(ctx context.Context) error {
 	if err := t.known(connector.NotDone); err != nil {
 		return err
 	}
-	return t.dropOwn(ctx, stagedName, made)
+	marked := t.marked
+	t.marked = false
+	if err := t.dropOwn(ctx, stagedName, made); err != nil {
+		return err
+	}
+	return t.dropOwn(ctx, markName, marked)
 }

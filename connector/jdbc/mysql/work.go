@@ -21,7 +21,6 @@ type work struct {
 	ignore    bool   // such a row is dropped
 	key       []int  // of an upsert: the columns by which rows are deleted
 	modify    *modification
-	marked    bool // a mark shows later that the transaction was committed
 }
 
 var _ connector.Transaction = (*work)(nil)
@@ -52,10 +51,8 @@ func (w *work) begin(ctx context.Context, job connector.JobID) error {
 	if err := now.writable(ctx, w.c); err != nil {
 		return err
 	}
-	if w.note != nil {
-		if err := w.makeMark(ctx); err != nil {
-			return err
-		}
+	if err := w.mark(ctx); err != nil {
+		return err
 	}
 	into := qualified(w.database, w.name)
 	if w.modify != nil {
@@ -84,6 +81,21 @@ func (w *work) begin(ctx context.Context, job connector.JobID) error {
 	}
 	w.load = newLoader(w.c, into, w.name, w.columns, w.conflict)
 	return failpoint.Hit("begin.staged")
+}
+
+// mark makes the mark that gets a row in the transaction, where somebody would ask for it and the user has the rights
+// to make one, and to remove it. Without it a COMMIT whose answer is lost stays in doubt.
+func (w *work) mark(ctx context.Context) error {
+	if w.note == nil {
+		return nil
+	}
+	if lacks, err := w.c.lacks(ctx, w.database, ownName(w.job, markName), "DROP", "INSERT", "SELECT"); err != nil || len(lacks) > 0 {
+		return err
+	}
+	if err := w.makeMark(ctx); !isDenied(err) {
+		return err
+	}
+	return nil
 }
 
 // pin keeps others from altering the table until the transaction ends, by having read it, and makes sure that nobody
@@ -117,18 +129,6 @@ func (w *work) unchanged(now *table) error {
 		return fmt.Errorf("table %s: its PRIMARY KEY was altered by another session", w.name)
 	}
 	return now.replaceable(w.c.collation())
-}
-
-// makeMark makes the table that gets a row in the transaction. Without the right to make it the transaction does
-// without, and a COMMIT whose answer is lost stays in doubt.
-func (w *work) makeMark(ctx context.Context) error {
-	comment := mark{Job: w.job, Table: w.name}.comment("")
-	_, err := w.c.exec(ctx, "CREATE TABLE "+qualified(w.database, ownName(w.job, markName))+" (n INT NOT NULL PRIMARY KEY) ENGINE=InnoDB COMMENT="+literal(comment))
-	if n := numberOf(err); n == errTableDenied || n == errDenied {
-		return nil
-	}
-	w.marked = err == nil || lost(err) // then it may be there, and is dropped
-	return err
 }
 
 // Writer returns a writer.
@@ -231,10 +231,15 @@ func (w *work) ask(ctx context.Context, e evidence, cause error) (connector.Outc
 		w.hangUp()
 		return connector.Unknown, fmt.Errorf("whether the rows were committed cannot be told, since the job has no mark on the server: %w", cause)
 	}
-	w.hangUp()
+	return w.look(ctx, e, cause)
+}
+
+// look has another session find out what became of a commit, before which the job's own ends.
+func (t *session) look(ctx context.Context, e evidence, cause error) (connector.Outcome, error) {
 	ctx, stop := context.WithTimeout(ctx, lookTime)
 	defer stop()
-	out, err := w.s.look(ctx, e)
+	out, err := t.s.look(ctx, e, t.hangUp)
+	t.hangUp()
 	if out == connector.NotDone && err == nil {
 		err = cause
 	}
