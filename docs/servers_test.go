@@ -49,7 +49,8 @@ const mysqlDoc = "# MySQL and MariaDB: catalogs, tables, types\n\nThe tables of 
 	"## What a write does\n\n" +
 	"CREATE TABLE AS fills a hidden table and publishes it by one RENAME TABLE, which fails when the name is taken by then.\n" +
 	"REPLACE TABLE AS moves the old table aside in the same RENAME, and refuses, and names it, when something would be lost with\n" +
-	"it: views and foreign keys that lead to it, indexes, triggers, defaults, comments. What others do to\n" +
+	"it: views and foreign keys that lead to it, indexes, triggers, defaults, comments, a collation that is not the database's\n" +
+	"default. Views that the user may not see at all are not seen. What others do to\n" +
 	"the old table in the moment before the RENAME counts as done before the REPLACE; should it get a trigger, an index or a\n" +
 	"foreign key then, it is kept as `_sluice_<job>_old`, and a warning tells of it at each use of the catalog until it is\n" +
 	"dropped. Rows go into a table that is there in one transaction, which needs InnoDB; so does INSERT OVERWRITE. The hidden tables of a job that was killed are\n" +

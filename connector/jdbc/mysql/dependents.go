@@ -10,7 +10,7 @@ import (
 	"github.com/sluice-sql/sluice/types"
 )
 
-// lost lists what would go with a table that is replaced: all of it that the new definition does not have. Grants
+// wouldLose lists what would go with a table that is replaced: all of it that the new definition does not have. Grants
 // are by name in MySQL, and stay.
 func (c *conn) wouldLose(ctx context.Context, t *table, def server.Definition) ([]string, error) {
 	var all []string
@@ -56,6 +56,11 @@ func (c *conn) wouldLose(ctx context.Context, t *table, def server.Definition) (
 		}
 		all = append(all, list...)
 	}
+	collations, _, err := c.collationsLost(ctx, t, def)
+	if err != nil {
+		return nil, err
+	}
+	all = append(all, collations...)
 	if keepsColumns(t, def.Schema) {
 		return all, nil // views go by name, and find all they name
 	}
@@ -107,7 +112,42 @@ func (c *conn) triggers(ctx context.Context, database, name, event string) ([]st
 	return c.named(ctx, "SELECT 'trigger', TRIGGER_NAME FROM information_schema.TRIGGERS WHERE EVENT_OBJECT_SCHEMA = "+literal(database)+" AND EVENT_OBJECT_TABLE = "+literal(name)+where)
 }
 
-// viewsOn are the views of any database that use a table.
+// viewsOn are the views of any database that use a table, or may: without the right SHOW VIEW nobody is told what a view
+// uses.
 func (c *conn) viewsOn(ctx context.Context, database, name string) ([]string, error) {
-	return c.named(ctx, "SELECT 'view', CONCAT(TABLE_SCHEMA, '.', TABLE_NAME) FROM information_schema.VIEWS WHERE LOCATE("+literal(qualified(database, name))+", VIEW_DEFINITION) > 0")
+	rows, err := c.query(ctx, "SELECT TABLE_SCHEMA, TABLE_NAME, COALESCE(VIEW_DEFINITION, '') = '' FROM information_schema.VIEWS WHERE LOCATE("+literal(qualified(database, name))+", VIEW_DEFINITION) > 0 OR COALESCE(VIEW_DEFINITION, '') = ''")
+	var list []string
+	for _, r := range rows {
+		switch view := "view " + r[0].text + "." + r[1].text; {
+		case r[2].text != "1":
+			list = append(list, view)
+		case !systemDatabase(r[0].text):
+			list = append(list, view+" maybe (what it uses is seen with the right SHOW VIEW on it)")
+		}
+	}
+	slices.Sort(list)
+	return list, err
+}
+
+// collationsLost are the columns with texts whose collation the new table does not have: lost are those that are not the
+// database's default, since somebody has chosen them, and changed are all that are texts again.
+func (c *conn) collationsLost(ctx context.Context, t *table, def server.Definition) (lost, changed []string, err error) {
+	var preset cell
+	for _, col := range t.columns {
+		if col.collation == "" || col.collation == c.collation() {
+			continue
+		}
+		if preset.text == "" {
+			if preset, err = c.value(ctx, "SELECT DEFAULT_COLLATION_NAME FROM information_schema.SCHEMATA WHERE SCHEMA_NAME = "+literal(t.database)); err != nil {
+				return nil, nil, err
+			}
+		}
+		if col.collation != preset.text {
+			lost = append(lost, "the collation of column "+col.name+" ("+col.collation+")")
+		}
+		if at := def.Schema.Index(col.name); at >= 0 && def.Schema.Columns[at].Type.IsString() {
+			changed = append(changed, col.name+" ("+col.collation+")")
+		}
+	}
+	return lost, changed, nil
 }

@@ -33,15 +33,22 @@ func TestReplaceRefuses(t *testing.T) {
 		"CREATE TABLE t (a INT PRIMARY KEY); CREATE TABLE c (x INT REFERENCES t (a))":          "foreign key c_ibfk_1 of table",
 		"CREATE TABLE t (a INT); CREATE TRIGGER tr BEFORE INSERT ON t FOR EACH ROW SET @x = 1": "trigger tr",
 		"CREATE TABLE t (a BIGINT, z INT); CREATE VIEW v AS SELECT z FROM t":                   "view",
+		"CREATE TABLE t (s TEXT CHARACTER SET ascii, a INT)":                                   "the collation of column s (ascii_general_ci)",
+		"CREATE TABLE t (s TEXT CHARACTER SET ascii COMMENT '', a INT) /* gone */":             "the collation of column s (ascii_general_ci)",
+		"CREATE TABLE t (s TEXT, a INT) COLLATE utf8mb4_swedish_ci":                            "the collation of column s (utf8mb4_swedish_ci)",
 	} {
 		f.sql("DROP VIEW IF EXISTS v; DROP TABLE IF EXISTS c; DROP TABLE IF EXISTS t; " + ddl)
 		before := f.createText("t")
-		tx := f.stage("t", server.Replace, schema(t, "a INT"))
+		into := schema(t, "a INT")
+		if strings.Contains(ddl, "s TEXT") && !strings.Contains(ddl, "gone") {
+			into = schema(t, "a INT", "s STRING")
+		}
+		tx := f.stage("t", server.Replace, into)
 		_, err := f.write(tx, numbers(0, 1))
 		require.ErrorContains(t, err, "table t is not replaced, since with the old table would be lost: ", ddl)
 		require.ErrorContains(t, err, want, ddl)
 		require.NoError(t, tx.Abort(f.ctx))
-		_, _, err = f.s.CheckStage(f.ctx, server.Target{Database: f.db, Table: "t", Definition: server.Definition{Schema: schema(t, "a INT")}, Mode: server.CreateOrReplace})
+		_, _, err = f.s.CheckStage(f.ctx, server.Target{Database: f.db, Table: "t", Definition: server.Definition{Schema: into}, Mode: server.CreateOrReplace})
 		require.ErrorContains(t, err, want, ddl)
 		require.Equal(t, before, f.createText("t"), ddl)
 	}
@@ -51,6 +58,45 @@ func TestReplaceRefuses(t *testing.T) {
 	require.Empty(t, f.sql("SELECT * FROM v"))
 	require.Contains(t, f.sql("SHOW GRANTS FOR '"+testserver.User+"'@'%'"), "GRANT SELECT ON `"+f.db+"`.`t`")
 	require.Empty(t, f.ours())
+}
+
+// A collation that the database gives to all its tables is nobody's choice: it gives way, and EXPLAIN says so.
+func TestReplaceCollation(t *testing.T) {
+	f := setUp(t)
+	f.sql("CREATE TABLE t (s TEXT, gone TEXT, a INT)")
+	into := schema(t, "a INT", "s STRING")
+	_, notes, err := f.s.CheckStage(f.ctx, server.Target{Database: f.db, Table: "t", Definition: server.Definition{Schema: into}, Mode: server.Replace})
+	require.NoError(t, err)
+	require.Contains(t, notes, "the new table's texts have the collation utf8mb4_nopad_bin, which tells them all apart; the old table's columns have another: s (utf8mb4_general_ci)")
+	tx := f.stage("t", server.Replace, into)
+	f.done(tx)
+	_, notes, err = f.s.CheckStage(f.ctx, server.Target{Database: f.db, Table: "t", Definition: server.Definition{Schema: into}, Mode: server.Replace})
+	require.NoError(t, err)
+	require.NotContains(t, strings.Join(notes, "\n"), "collation")
+}
+
+// Without the right SHOW VIEW nobody is told what a view uses: it may be the table that is to be replaced by one of other
+// columns.
+func TestReplaceUnseenView(t *testing.T) {
+	f := setUp(t)
+	user := "u" + f.db
+	f.sql("CREATE TABLE t (a BIGINT, z INT); CREATE VIEW v AS SELECT z FROM t; CREATE USER '" + user + "'@'%' IDENTIFIED BY " + literal(testserver.Password) +
+		"; GRANT SELECT, INSERT, CREATE, ALTER, DROP ON " + f.db + ".* TO '" + user + "'@'%'")
+	defer f.sql("DROP USER '" + user + "'@'%'")
+	s := Dialect{}.Server(server.Config{Host: "127.0.0.1", Port: f.ts.Port, User: user, Password: connector.NewSecret(testserver.Password)})
+	target := func(columns ...string) server.Target {
+		return server.Target{Database: f.db, Table: "t", Definition: server.Definition{Schema: schema(t, columns...)}, Mode: server.Replace}
+	}
+	_, _, err := s.CheckStage(f.ctx, target("a INT"))
+	require.ErrorContains(t, err, "view "+f.db+".v maybe (what it uses is seen with the right SHOW VIEW on it)")
+	_, _, err = s.CheckStage(f.ctx, target("a BIGINT", "z INT", "more INT"))
+	require.NoError(t, err)
+	f.sql("GRANT SHOW VIEW ON " + f.db + ".* TO '" + user + "'@'%'")
+	_, _, err = s.CheckStage(f.ctx, target("a INT"))
+	require.ErrorContains(t, err, "would be lost: view "+f.db+".v;")
+	f.sql("DROP VIEW v; CREATE VIEW v AS SELECT 1 AS z")
+	_, _, err = s.CheckStage(f.ctx, target("a INT"))
+	require.NoError(t, err)
 }
 
 // Tables whose writes could not be undone are refused by the name of their engine.

@@ -55,6 +55,12 @@ func (s *Server) CheckStage(ctx context.Context, t server.Target) (reason string
 			if now := old.primary(); len(now) > 0 && !sameNames(now, t.Definition.Schema.PrimaryKey) {
 				notes = append(notes, "the old table has the PRIMARY KEY ("+strings.Join(now, ", ")+"), which the new one has not")
 			}
+			switch _, changed, err := c.collationsLost(ctx, old, t.Definition); {
+			case err != nil:
+				return err
+			case len(changed) > 0:
+				notes = append(notes, "the new table's texts have the collation "+c.collation()+", which tells them all apart; the old table's columns have another: "+strings.Join(changed, ", "))
+			}
 		}
 		if c.flush != 1 {
 			notes = append(notes, fmt.Sprintf("the server has innodb_flush_log_at_trx_commit = %d: what it says is committed may be lost when its machine loses power", c.flush))
