@@ -90,11 +90,22 @@ func (s *Store) prune() {
 		if !ok || id.UnmarshalText([]byte(name)) != nil {
 			continue
 		}
-		records, err := s.Read(id)
-		if err != nil || len(records) == 0 || InDoubt(records) {
-			continue
+		// One in doubt is only looked at: who resumes it meanwhile must not find it locked.
+		if records, err := s.Read(id); err == nil && useless(records) {
+			s.pruneDead(id)
 		}
-		removeUnlocked(s.path(id))
+	}
+}
+
+// useless reports whether nobody will ask for records once their job does not run.
+func useless(records []Record) bool { return len(records) > 0 && !InDoubt(records) }
+
+// pruneDead removes the journal of a job that does not run. What it says is read under its lock: the job may have
+// noted its evidence, and died, since somebody looked.
+func (s *Store) pruneDead(id connector.JobID) {
+	l, records, err := s.Resume(id)
+	if err == nil && l != nil {
+		_ = l.Close(useless(records)) // tried again by the next Open
 	}
 }
 
@@ -105,11 +116,7 @@ func (s *Store) pruneUnfinished(e fs.DirEntry) {
 	if id.UnmarshalText([]byte(strings.TrimSuffix(e.Name(), suffix+unfinished))) != nil {
 		return
 	}
-	removeUnlocked(filepath.Join(s.dir, e.Name()))
-}
-
-// removeUnlocked removes a file that no process has locked.
-func removeUnlocked(path string) {
+	path := filepath.Join(s.dir, e.Name())
 	f, err := os.Open(path)
 	if err != nil {
 		return

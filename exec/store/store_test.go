@@ -100,6 +100,32 @@ func TestPrune(t *testing.T) {
 	require.FileExists(t, other)
 }
 
+// A job notes its evidence and dies between the look at its journal and the lock of it: the journal stays.
+func TestPruneReadsUnderTheLock(t *testing.T) {
+	s, _ := open(t)
+	id := connector.NewJobID()
+	l, err := s.Begin(id, Record{Targets: []Target{{Store: "x"}}})
+	require.NoError(t, err)
+	s.pruneDead(id)
+	require.FileExists(t, s.path(id), "it runs")
+	looked, err := s.Read(id)
+	require.NoError(t, err)
+	require.True(t, useless(looked))
+	require.NoError(t, l.Append(Record{Type: Evidence, Evidence: "xid 7"}))
+	require.NoError(t, l.Close(false))
+	s.pruneDead(id)
+	records, err := s.Read(id)
+	require.NoError(t, err)
+	require.True(t, InDoubt(records))
+
+	l, _, err = s.Resume(id)
+	require.NoError(t, err)
+	require.NoError(t, l.Append(Record{Type: Done, State: "FINISHED"}))
+	require.NoError(t, l.Close(false))
+	s.pruneDead(id)
+	require.NoFileExists(t, s.path(id))
+}
+
 // Journals that are begun while others prune are there, whatever was removed before its lock was taken.
 func TestBeginWhilePruned(t *testing.T) {
 	s, _ := open(t)
