@@ -104,6 +104,13 @@ func (e *ColumnError) Error() string { return e.Msg }
 // ErrTableAlreadyExist when a rival has taken the name.
 type StagedTable interface{ connector.Transaction }
 
+// SelfReader is a StagedTable that notices when the table whose place it takes has changed since the job read it.
+type SelfReader interface {
+	// ReadsTarget says, before Begin, that the job reads that table after Begin. Commit is NotDone then if others
+	// have written it.
+	ReadsTarget()
+}
+
 // Catalog is a named set of databases and tables. Its methods may be called from several goroutines.
 // Names are compared exactly as stored.
 type Catalog interface {

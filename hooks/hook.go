@@ -51,7 +51,7 @@ type Spec struct {
 	Columns []int `json:"columns,omitempty"`
 	// ReadsSame says that the job also reads a table of the same store.
 	ReadsSame bool `json:"readsSame,omitempty"`
-	// ReadsTarget says that it reads the table itself, or perhaps does; for Insert only.
+	// ReadsTarget says that it reads the table whose rows it replaces, or perhaps does.
 	ReadsTarget bool `json:"readsTarget,omitempty"`
 	// Set are the positions of the columns that get new values, none where rows are deleted; for Modify only.
 	Set []int `json:"set,omitempty"`
@@ -75,6 +75,9 @@ func Open(ctx context.Context, spec Spec, in *catalog.Instances) (JobStatusHook,
 		staged, err := c.Stage(ctx, path, table, spec.Purpose, spec.ReadsSame)
 		if err != nil {
 			return nil, err
+		}
+		if s, ok := staged.(catalog.SelfReader); ok && spec.ReadsTarget {
+			s.ReadsTarget()
 		}
 		return &hook{tx: staged}, nil
 	case Insert:

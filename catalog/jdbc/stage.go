@@ -17,6 +17,8 @@ type staged struct {
 	path catalog.ObjectPath
 }
 
+var _ catalog.SelfReader = staged{}
+
 // Stage returns the staged table of a CREATE TABLE AS, or of one that replaces.
 func (c *Catalog) Stage(_ context.Context, path catalog.ObjectPath, table *catalog.CatalogTable, purpose catalog.Purpose, readsSame bool) (catalog.StagedTable, error) {
 	s, err := c.store(path.Database)

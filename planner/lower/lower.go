@@ -79,8 +79,9 @@ func Write(root plan.Node, t Target, h Header, catalogs *catalog.CatalogManager)
 		l.g.Create = &job.Create{Table: job.Table{Identifier: t.ID, Catalog: i, Properties: spec.Properties}}
 	}
 	if spec.Kind == hooks.Insert {
-		spec.Columns, spec.Overwrite, spec.ReadsTarget = t.Columns, t.Overwrite, t.Overwrite && readsTarget(root, t)
+		spec.Columns, spec.Overwrite = t.Columns, t.Overwrite
 	}
+	spec.ReadsTarget = (spec.Overwrite || spec.Purpose.Replaces()) && readsTarget(root, t)
 	spec.Set = t.Set
 	l.g.Hooks = append(l.g.Hooks, spec)
 	sink := &job.Sink{Hook: 0, Table: t.ID, NotNull: t.NotNull, Names: t.Names, Key: t.Key, Upsert: t.Upsert, Changelog: t.Changelog}

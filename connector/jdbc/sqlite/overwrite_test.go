@@ -69,13 +69,19 @@ func TestOverwriteOfItself(t *testing.T) {
 }
 
 // TestOverwriteOfChanged: rows computed from those of the table do not take the place of what another session has
-// written meanwhile; those that were computed from others do.
+// written meanwhile, nor does a table of them; those that were computed from others do.
 func TestOverwriteOfChanged(t *testing.T) {
-	for _, itself := range []bool{true, false} {
+	for i := range 4 {
+		itself, replaced := i%2 == 0, i/2 == 0
 		s := fileOf(t, "rollback journal")
-		target := overwrite(s, true).target
-		target.ReadsTarget = itself
-		tx := NewTransaction(target)
+		tx := overwrite(s, true)
+		if replaced {
+			schema := numbersSchema()
+			tx = NewTransaction(Target{Store: s, Table: "old", Columns: schema.Columns, Create: &schema, Replace: ReplaceOld, ReadsSame: true})
+		}
+		if itself {
+			tx.ReadsTarget()
+		}
 		n := 0
 		_, out, err := write(tx, func() (*column.Batch, error) {
 			if n++; n == 1 {

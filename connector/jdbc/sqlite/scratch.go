@@ -212,7 +212,7 @@ func (t *Transaction) publish(ctx context.Context) (connector.Outcome, error) {
 	if err := t.take(true); err != nil {
 		return fail(err)
 	}
-	if t.target.Overwrite && t.target.ReadsTarget && t.before.counter != t.counter {
+	if t.target.ReadsTarget && t.before.counter != t.counter {
 		return fail(fmt.Errorf("%s was written by another session while the job read table %s of it; nothing was stored, run the statement again", t.target.Store.Path, t.target.Table))
 	}
 	if err := t.prepareTarget(context.WithoutCancel(ctx), t.conn); err != nil {

@@ -103,6 +103,10 @@ func NewTransaction(t Target) *Transaction {
 	return &Transaction{target: t, key: Key(t.Store.Path)}
 }
 
+// ReadsTarget says, before Begin, that the job reads the table that is to be replaced: if others write the file
+// meanwhile, nothing is stored.
+func (t *Transaction) ReadsTarget() { t.target.ReadsTarget = true }
+
 // Key names the file.
 func (t *Transaction) Key() string { return t.key }
 
