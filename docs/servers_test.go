@@ -48,15 +48,17 @@ const mysqlDoc = "# MySQL and MariaDB: catalogs, tables, types\n\nThe tables of 
 	"dropped; SHOW CREATE VIEW shows its own statement.\n\n" +
 	"## What a write does\n\n" +
 	"CREATE TABLE AS fills a hidden table and publishes it by one RENAME TABLE, which fails when the name is taken by then.\n" +
-	"REPLACE TABLE AS moves the old table aside in the same RENAME, and refuses, and names it, when something would be lost with\n" +
-	"it: views and foreign keys that lead to it, indexes, triggers, defaults, comments, a collation that is not the database's\n" +
-	"default. Views that the user may not see at all are not seen. What others do to\n" +
-	"the old table in the moment before the RENAME counts as done before the REPLACE; should it get a trigger, an index or a\n" +
-	"foreign key then, it is kept as `_sluice_<job>_old`, and a warning tells of it at each use of the catalog until it is\n" +
-	"dropped. Rows go into a table that is there in one transaction, which needs InnoDB; so does INSERT OVERWRITE. The hidden tables of a job that was killed are\n" +
-	"dropped by the next session that uses the catalog, from any host: the server itself knows that the job's session is\n" +
-	"over. Only `_sluice_<job>_done`, or a `_sluice_<job>_mark` with a row, waits for the host that has the job's journal: it tells\n" +
-	"that the commit happened, and goes once that host has used the catalog, or after seven days. UPDATE and DELETE tell rows apart by the PRIMARY KEY or a unique index without NULLs, and are refused without one.\n\n" +
+	"REPLACE TABLE AS moves the old table aside in the same RENAME, and refuses, and names it, when something would be lost\n" +
+	"with it: views and foreign keys that lead to it, indexes, triggers, defaults, comments, a collation that is not the\n" +
+	"database's default. Views that the user may not see at all are not seen. What others do to the old table in the moment\n" +
+	"before the RENAME counts as done before the REPLACE; should it get a trigger, an index or a foreign key then, it is\n" +
+	"kept as `_sluice_<job>_old`, and a warning tells of it at each use of the catalog until it is dropped. Rows go into a\n" +
+	"table that is there in one transaction, which needs InnoDB; so does INSERT OVERWRITE. What a trigger writes to a table\n" +
+	"without transactions stays when the statement fails, which its error says. The hidden tables of a job that was killed\n" +
+	"are dropped by the next session that uses the catalog, from any host: the server itself knows that the job's session\n" +
+	"is over. Only `_sluice_<job>_done`, or a `_sluice_<job>_mark` with a row, waits for the host that has the job's\n" +
+	"journal: it tells that the commit happened, and goes once that host has used the catalog, or after seven days. UPDATE\n" +
+	"and DELETE tell rows apart by the PRIMARY KEY or a unique index without NULLs, and are refused without one.\n\n" +
 	"## What a read sees\n\n" +
 	"All tables that one statement reads of a server are read from one snapshot. A server of this kind gives it to one session\n" +
 	"alone, so that they are read one after the other; catalogs of the same address, user and parameters share it. They are held\n" +

@@ -30,6 +30,7 @@ const (
 	errTableDenied      = 1142
 	errNoSuchTable      = 1146
 	errPacketTooLarge   = 1153
+	errNotRolledBack    = 1196 // a warning
 	errLockWait         = 1205
 	errDeadlock         = 1213
 	errInterrupted      = 1317

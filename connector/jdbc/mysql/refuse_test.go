@@ -115,6 +115,31 @@ func TestEngines(t *testing.T) {
 	require.Empty(t, f.ours())
 }
 
+// What a trigger writes to a table without transactions cannot be undone, and is told of.
+func TestTriggerWithoutTransactions(t *testing.T) {
+	f := setUp(t)
+	f.sql("CREATE TABLE log (a INT) ENGINE=Aria; CREATE TABLE kept (a INT) ENGINE=InnoDB; CREATE TABLE t (a INT NOT NULL PRIMARY KEY) ENGINE=InnoDB; INSERT INTO t VALUES (2)")
+	for table, want := range map[string]string{
+		"log":  "a trigger of table t has written to tables without transactions, such as those of MyISAM: the table is as it was, and what the trigger wrote there stays",
+		"kept": "",
+	} {
+		f.sql("CREATE OR REPLACE TRIGGER g BEFORE INSERT ON t FOR EACH ROW INSERT INTO " + table + " VALUES (NEW.a)")
+		tx, err := f.open("t").Transaction(f.ctx, connector.Insert{Columns: []int{0}})
+		require.NoError(t, err)
+		_, err = f.write(tx, numbers(0, 5))
+		require.ErrorContains(t, err, "duplicate key '2'")
+		err = tx.Abort(f.ctx)
+		if want == "" {
+			require.NoError(t, err)
+		} else {
+			require.EqualError(t, err, want)
+		}
+		require.Equal(t, "2\n", f.sql("SELECT * FROM t"))
+	}
+	require.Empty(t, f.sql("SELECT * FROM kept"))
+	require.Empty(t, f.ours())
+}
+
 // Names are data: whatever characters they have. What the server has no name for is refused.
 func TestNames(t *testing.T) {
 	f := setUp(t)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
@@ -322,9 +323,12 @@ func (w *work) Abort(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), abortTime)
 	defer stop()
 	defer w.leave()
+	var stays error
 	if w.c != nil {
 		if _, err := w.c.exec(ctx, "ROLLBACK"); err != nil {
 			w.hangUp() // the server rolls back
+		} else {
+			stays = w.stays(ctx)
 		}
 	}
 	if err := w.known(connector.NotDone); err != nil {
@@ -332,5 +336,20 @@ func (w *work) Abort(ctx context.Context) error {
 	}
 	marked := w.marked
 	w.marked = false
-	return w.dropOwn(ctx, markName, marked)
+	return errors.Join(stays, w.dropOwn(ctx, markName, marked))
+}
+
+// stays tells of what the ROLLBACK before could not undo. The table itself has transactions; which tables its triggers
+// write to nobody says beforehand.
+func (w *work) stays(ctx context.Context) error {
+	rows, err := w.c.query(ctx, "SHOW WARNINGS")
+	if err != nil {
+		return nil // the rows are gone, which is what was asked for
+	}
+	for _, r := range rows {
+		if len(r) > 1 && r[1].text == strconv.Itoa(errNotRolledBack) {
+			return fmt.Errorf("a trigger of table %s has written to tables without transactions, such as those of MyISAM: the table is as it was, and what the trigger wrote there stays", w.name)
+		}
+	}
+	return nil
 }
