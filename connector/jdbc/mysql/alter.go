@@ -48,12 +48,9 @@ func (s *Server) AlterTable(ctx context.Context, database, name string, steps []
 		if err != nil || len(clauses) == 0 {
 			return err
 		}
-		_, err = c.exec(ctx, "ALTER TABLE "+qualified(database, name)+" "+strings.Join(clauses, ", "))
-		switch {
-		case numberOf(err) != 0 && !interrupted(err):
+		err = c.change(ctx, "table "+name+" was altered", "ALTER TABLE "+qualified(database, name)+" "+strings.Join(clauses, ", "))
+		if numberOf(err) != 0 && !interrupted(err) {
 			return &server.StepError{Index: a.blame(err), Err: err}
-		case err != nil && ctx.Err() == nil:
-			return fmt.Errorf("whether table %s was altered is not known; look at it: %w", name, err)
 		}
 		return err
 	})

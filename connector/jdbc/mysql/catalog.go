@@ -9,7 +9,7 @@ import (
 	"github.com/sluice-sql/sluice/connector/jdbc/server"
 )
 
-// systemDatabases are those that the server keeps for itself.
+// systemDatabase reports that a database is the server's own.
 func systemDatabase(name string) bool {
 	switch strings.ToLower(name) {
 	case "information_schema", "mysql", "performance_schema", "sys":
@@ -42,7 +42,7 @@ func (s *Server) CreateDatabase(ctx context.Context, name string) error {
 		return fmt.Errorf("database %s: the name is taken by the server or kept for Sluice's own", name)
 	}
 	return s.with(ctx, "", func(c *conn) error {
-		_, err := c.exec(ctx, "CREATE DATABASE "+quote(name)+" DEFAULT CHARACTER SET utf8mb4")
+		err := c.change(ctx, "database "+name+" was made", "CREATE DATABASE "+quote(name)+" DEFAULT CHARACTER SET utf8mb4")
 		if numberOf(err) == errDatabaseExists {
 			return &server.ExistsError{Table: name, Kind: "database"}
 		}
@@ -67,7 +67,7 @@ func (s *Server) DropDatabase(ctx context.Context, name string, cascade bool) er
 				return fmt.Errorf("%w: %s", server.ErrNotEmpty, name)
 			}
 		}
-		_, err := c.exec(ctx, "DROP DATABASE "+quote(name))
+		err := c.change(ctx, "database "+name+" was dropped", "DROP DATABASE "+quote(name))
 		if numberOf(err) == errNoSuchDrop {
 			return fmt.Errorf("%w: %s", server.ErrNoDatabase, name)
 		}
@@ -156,11 +156,13 @@ func (s *Server) CreateTable(ctx context.Context, database, name string, def ser
 		if err != nil {
 			return err
 		}
-		if _, err := c.exec(ctx, ddl); err != nil {
-			if numberOf(err) == errTableExists {
-				return &server.ExistsError{Table: name, Taken: name, Kind: "table"}
-			}
-			return fmt.Errorf("table %s: %w", name, err)
+		switch err := c.change(ctx, "table "+name+" was made", ddl); {
+		case numberOf(err) == errTableExists:
+			return &server.ExistsError{Table: name, Taken: name, Kind: "table"}
+		case unsure(err):
+			return err
+		case err != nil:
+			return fmt.Errorf("table %s: %w", name, limits(err))
 		}
 		t, _, err := c.describe(ctx, database, name)
 		if err == nil && t == nil {
@@ -204,7 +206,7 @@ func (s *Server) DropTable(ctx context.Context, database, name, identity string)
 		case identity != "" && t.identity() != identity:
 			return fmt.Errorf("%w: %s", server.ErrChanged, name)
 		}
-		_, err = c.exec(ctx, "DROP TABLE "+qualified(database, name))
+		err = c.change(ctx, "table "+name+" was dropped", "DROP TABLE "+qualified(database, name))
 		switch n := numberOf(err); {
 		case n == errUnknownTable, n == errNoSuchTable:
 			return fmt.Errorf("%w: %s", server.ErrNotThere, name)
@@ -227,8 +229,7 @@ func (s *Server) DropView(ctx context.Context, database, view string) error {
 		}
 		for _, r := range rows {
 			if r[0].text == view {
-				_, err := c.exec(ctx, "DROP VIEW "+qualified(database, view))
-				return err
+				return c.change(ctx, "view "+view+" was dropped", "DROP VIEW "+qualified(database, view))
 			}
 		}
 		return fmt.Errorf("%w: %s", server.ErrNotThere, view)
@@ -249,7 +250,7 @@ func (s *Server) RenameTable(ctx context.Context, database, name, newName string
 				return err
 			}
 		}
-		_, err := c.exec(ctx, "RENAME TABLE "+qualified(database, name)+" TO "+qualified(database, newName))
+		err := c.change(ctx, "table "+name+" was renamed", "RENAME TABLE "+qualified(database, name)+" TO "+qualified(database, newName))
 		if numberOf(err) == errTableExists {
 			return &server.ExistsError{Table: newName, Taken: newName, Kind: "table"}
 		}

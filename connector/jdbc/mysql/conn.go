@@ -162,8 +162,12 @@ func (c *conn) guard(ctx context.Context) (done func(error) error) {
 		close(ended)
 		if !stop() {
 			<-interrupted
-			if err != nil && !errors.Is(err, io.EOF) {
+			var reply *mysqldriver.MySQLError
+			switch {
+			case errors.As(err, &reply):
 				return context.Cause(ctx)
+			case err != nil && !errors.Is(err, io.EOF):
+				return &cutError{context.Cause(ctx)}
 			}
 		}
 		return c.s.fault(err)
@@ -193,6 +197,22 @@ func (c *conn) interrupt(ended <-chan struct{}) {
 		}
 	}
 	_ = c.raw.Close()
+}
+
+// cutError is that of a context whose statement was ended by the end of the link: the server did not say what it did.
+type cutError struct{ cause error }
+
+func (e *cutError) Error() string { return e.cause.Error() }
+func (e *cutError) Unwrap() error { return e.cause }
+
+// change runs DDL, which commits by itself; changed is what it does, such as "table t was dropped".
+func (c *conn) change(ctx context.Context, changed, statement string) error {
+	_, err := c.exec(ctx, statement)
+	var cut *cutError
+	if errors.As(err, &cut) || unsure(err) && ctx.Err() == nil {
+		return fmt.Errorf("whether %s is not known; look at it: %w", changed, err)
+	}
+	return err
 }
 
 // exec runs a statement and returns the number of rows that the server says it changed.

@@ -42,6 +42,8 @@ const (
 	errEngine           = 1030
 	errTableFull        = 1114
 	errTooManyOfUser    = 1203
+	errCannotCreate     = 1005
+	errTooManyColumns   = 1117
 )
 
 // Error is an error that the server sent.
@@ -139,6 +141,19 @@ func interrupted(err error) bool {
 		return true
 	}
 	return false
+}
+
+// limits puts into our words what the server says of a table with the name that it is made under.
+func limits(err error) error {
+	switch n := numberOf(err); {
+	case n == errTableFull:
+		return &Error{n, "there is no more room on the server: its disk is full, or the tablespace has reached its limit"}
+	case n == errTooManyColumns, n == errCannotCreate && strings.Contains(err.Error(), "Too many columns"):
+		return &Error{n, "it has more columns than a table of InnoDB can have, 1017"}
+	case n == errCannotCreate && strings.Contains(err.Error(), "errno: 28"):
+		return limits(&Error{errTableFull, ""})
+	}
+	return err
 }
 
 // unsure reports that an error of a commit leaves open whether it was one.

@@ -118,7 +118,7 @@ func (l *loader) rowError(ctx context.Context, err error) error {
 	case 0:
 		return err
 	case errLockWait, errDeadlock, errInterrupted, errKilled, errShutdown, errNoSuchTable, errTableDenied, errPacketTooLarge, errDiskFull, errTableFull, errEngine:
-		return fmt.Errorf("table %s: %w", l.table, err)
+		return fmt.Errorf("table %s: %w", l.table, limits(err))
 	}
 	low, high := 0, len(l.starts) // the row is among these
 	for high-low > 1 {

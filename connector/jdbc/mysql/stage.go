@@ -144,7 +144,7 @@ func (t *staged) begin(ctx context.Context, job connector.JobID) (err error) {
 	}
 	t.made = true // maybe, if the answer is lost
 	if _, err := t.c.exec(ctx, ddl); err != nil {
-		return fmt.Errorf("table %s: %w", t.name, err)
+		return fmt.Errorf("table %s: %w", t.name, limits(err))
 	}
 	made, _, err := t.c.describe(ctx, t.database, name)
 	if err != nil {

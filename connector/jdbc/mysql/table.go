@@ -162,7 +162,7 @@ func (t *Table) Truncate(ctx context.Context) error {
 		if now.view() {
 			return fmt.Errorf("%s is a view of MySQL; it cannot be written", t.t.name)
 		}
-		if _, err = c.exec(ctx, "TRUNCATE TABLE "+qualified(t.t.database, t.t.name)); numberOf(err) == 1701 {
+		if err = c.change(ctx, "table "+t.t.name+" was truncated", "TRUNCATE TABLE "+qualified(t.t.database, t.t.name)); numberOf(err) == 1701 {
 			return fmt.Errorf("table %s: foreign keys of other tables lead to it, so that it is not truncated: DELETE FROM it: %w", t.t.name, err)
 		}
 		return err
