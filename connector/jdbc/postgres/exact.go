@@ -16,24 +16,22 @@ import (
 
 // Types that the server alters text for.
 const (
-	oidChar         oid = 18 // of one byte
-	oidName         oid = 19
-	oidMoney        oid = 790
-	oidTimetz       oid = 1266
-	oidTsRange      oid = 3908
-	oidTstzRange    oid = 3910
-	oidTsRanges     oid = 4533
-	oidTstzRanges   oid = 4534
-	numericDecimals     = 16383 // decimals that a numeric keeps
+	oidChar   oid = 18 // of one byte
+	oidName   oid = 19
+	oidMoney  oid = 790
+	oidTimetz oid = 1266
 )
+
+// numericDecimals are those that a numeric keeps which declares none.
+const numericDecimals = 16383
 
 // textRefused says why text does not go into a column at all, "" when it does.
 func textRefused(stored storedType) string {
-	switch stored.oid {
-	case oidMoney, 791:
+	switch {
+	case stored.oid == oidMoney:
 		return "which is read by the server's lc_monetary, and rounded"
-	case 1002, 1003, 1187, 1270, 3909, 3911, 6152, 6153: // of "char", name, interval, timetz, and ranges of timestamps
-		return "whose elements PostgreSQL would cut or round"
+	case stored.parts == "cut":
+		return "parts of which PostgreSQL would cut or round"
 	}
 	return ""
 }
@@ -72,7 +70,8 @@ func textExact(stored storedType) func(text string) (misfit string) {
 		}
 	case oidInterval:
 		return exactInterval(stored.mod)
-	case oidTsRange, oidTstzRange, oidTsRanges, oidTstzRanges:
+	}
+	if stored.parts == "time" {
 		return fewDecimals(6)
 	}
 	return nil

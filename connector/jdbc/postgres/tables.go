@@ -161,17 +161,28 @@ func (c *conn) describeOne(ctx context.Context, rel relation, oid, kind, identit
      WHEN pg_catalog.left(k.def, pg_catalog.length(k.most)) = k.most THEN 'varbinary ' OPERATOR(pg_catalog.||) pg_catalog.substr(k.def, pg_catalog.length(k.most) + 1)
    END, ';') FROM (SELECT pg_catalog.pg_get_constraintdef(q.oid) AS def, pg_catalog.format('CHECK ((octet_length(%I) = ', a.attname) AS exactly,
      pg_catalog.format('CHECK ((octet_length(%I) <= ', a.attname) AS most FROM pg_catalog.pg_constraint q
-     WHERE q.conrelid = a.attrelid AND q.contype = 'c' AND q.convalidated AND q.conkey OPERATOR(pg_catalog.=) ARRAY[a.attnum]) k)
+     WHERE q.conrelid = a.attrelid AND q.contype = 'c' AND q.convalidated AND q.conkey OPERATOR(pg_catalog.=) ARRAY[a.attnum]) k),
+  CASE WHEN b.typtype IN ('c', 'r', 'm') OR b.typcategory = 'A' THEN (WITH RECURSIVE part AS (
+      SELECT b.oid, b.typmod
+      UNION
+      SELECT x.oid, x.typmod FROM part JOIN pg_catalog.pg_type y ON y.oid = part.oid CROSS JOIN LATERAL (
+        SELECT m.atttypid, m.atttypmod FROM pg_catalog.pg_attribute m WHERE y.typtype = 'c' AND m.attrelid = y.typrelid AND m.attnum > 0 AND NOT m.attisdropped
+        UNION ALL SELECT y.typelem, part.typmod WHERE y.typcategory = 'A'
+        UNION ALL SELECT y.typbasetype, greatest(y.typtypmod, part.typmod) WHERE y.typtype = 'd'
+        UNION ALL SELECT r.rngsubtype, -1 FROM pg_catalog.pg_range r WHERE r.rngtypid = y.oid OR (pg_catalog.to_jsonb(r) OPERATOR(pg_catalog.->>) 'rngmultitypid') = y.oid::pg_catalog.text) AS x(oid, typmod))
+    SELECT CASE WHEN pg_catalog.bool_or(part.oid::pg_catalog.regtype::pg_catalog.text IN ('"char"', 'name', 'money', 'interval', 'time with time zone')
+        OR part.typmod >= 0 AND part.oid::pg_catalog.regtype::pg_catalog.text IN ('numeric', 'character', 'character varying', 'time without time zone', 'timestamp without time zone', 'timestamp with time zone')) THEN 'cut'
+      WHEN pg_catalog.bool_or(part.oid::pg_catalog.regtype::pg_catalog.text IN ('time without time zone', 'timestamp without time zone', 'timestamp with time zone')) THEN 'time' END FROM part) END
 FROM pg_catalog.pg_attribute a
 JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
 LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 LEFT JOIN pg_catalog.pg_collation co ON co.oid = a.attcollation
 LEFT JOIN pg_catalog.pg_namespace cn ON cn.oid = co.collnamespace
 CROSS JOIN LATERAL (WITH RECURSIVE dom AS (
-    SELECT y.oid, a.atttypmod AS typmod, y.typtype, y.typbasetype, y.typtypmod FROM pg_catalog.pg_type y WHERE y.oid = a.atttypid
+    SELECT y.oid, a.atttypmod AS typmod, y.typtype, y.typcategory, y.typbasetype, y.typtypmod FROM pg_catalog.pg_type y WHERE y.oid = a.atttypid
     UNION ALL
-    SELECT y.oid, dom.typtypmod, y.typtype, y.typbasetype, y.typtypmod FROM dom JOIN pg_catalog.pg_type y ON y.oid = dom.typbasetype WHERE dom.typtype = 'd')
-  SELECT dom.oid, dom.typmod FROM dom WHERE dom.typtype <> 'd' LIMIT 1) b
+    SELECT y.oid, dom.typtypmod, y.typtype, y.typcategory, y.typbasetype, y.typtypmod FROM dom JOIN pg_catalog.pg_type y ON y.oid = dom.typbasetype WHERE dom.typtype = 'd')
+  SELECT dom.oid, dom.typmod, dom.typtype, dom.typcategory FROM dom WHERE dom.typtype <> 'd' LIMIT 1) b
 WHERE a.attrelid = $1::pg_catalog.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`, oid)
 	if err != nil {
 		return nil, err
@@ -184,6 +195,7 @@ WHERE a.attrelid = $1::pg_catalog.oid AND a.attnum > 0 AND NOT a.attisdropped OR
 		}
 		col := columnInfo{name: text(row[0]), shown: text(row[4]), notNull: yes(row[5]), def: text(row[6]), identity: text(row[7]), generated: yes(row[8]), comment: text(row[9]), collation: text(row[10])}
 		col.stored.oid, col.stored.mod, col.stored.name = oidOf(base), mod, text(row[3])
+		col.stored.parts = text(row[12])
 		col.t = checkedType(readType(col.stored), col.stored.oid, text(row[11])).WithNullable(!col.notNull)
 		t.columns = append(t.columns, col)
 	}

@@ -82,6 +82,8 @@ type storedType struct {
 	oid  oid
 	mod  int    // typmod
 	name string // as the server writes it
+	// What text the server alters in a part of a composite type, an array or a range: "cut" or "time", see exact.go.
+	parts string
 }
 
 // Bits of an interval's typmod, as src/include/utils/datetime.h has them.

@@ -304,8 +304,9 @@ func TestReadAs(t *testing.T) {
 // TestWrittenInto: values go into columns of other types of the same kind only where nothing is altered.
 func TestWrittenInto(t *testing.T) {
 	f := setUp(t)
-	f.sql(`CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE DOMAIN positive AS int CHECK (VALUE > 0);
-CREATE TABLE t(i int2, n numeric(6,1), f numeric, v varchar(3), b char(3), m mood, j jsonb, u uuid, d positive, ts timestamp(0), tm time(1), nm name, by "char", bi bit(3), big numeric(40,2), tens numeric(20,-3), mo money, tz timetz(0), iv interval(0), free interval, ivm interval minute, ivd interval day, ivy interval year, ym interval year to month, tr tsrange, nms name[],
+	f.sql(`CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE DOMAIN positive AS int CHECK (VALUE > 0); CREATE DOMAIN cent AS numeric(9,2);
+CREATE TYPE price AS (amount cent, what text); CREATE TYPE deep AS (n int, prices price[]); CREATE TYPE moment AS (at timestamp, note varchar); CREATE TYPE span AS RANGE (SUBTYPE = interval);
+CREATE TABLE t(pr price, de deep[], mt moment, sp span, bs bit(3)[], mr tsmultirange, i int2, n numeric(6,1), f numeric, v varchar(3), b char(3), m mood, j jsonb, u uuid, d positive, ts timestamp(0), tm time(1), nm name, by "char", bi bit(3), big numeric(40,2), tens numeric(20,-3), mo money, tz timetz(0), iv interval(0), free interval, ivm interval minute, ivd interval day, ivy interval year, ym interval year to month, tr tsrange, nms name[],
 k int GENERATED ALWAYS AS IDENTITY, g int GENERATED ALWAYS AS (i + 1) STORED)`)
 	try := func(columnType, value string) error {
 		name, typ, _ := strings.Cut(columnType, " ")
@@ -331,7 +332,7 @@ k int GENERATED ALWAYS AS IDENTITY, g int GENERATED ALWAYS AS (i + 1) STORED)`)
 		{"nm STRING", strings.Repeat("ä", 31) + "x"}, {"by STRING", "x"}, {"by STRING", ""}, {"bi STRING", "101"}, {"big STRING", " -1.2300 "}, {"big STRING", "NaN"}, {"big STRING", "1239e-2"}, {"big STRING", "0.000"}, {"f STRING", "1e-200"},
 		{"tens INT", "-5000"}, {"tens DECIMAL(20, 2)", "7000.00"},
 		{"tz STRING", "10:00:00.0+02"}, {"tz STRING", "10:00"}, {"iv STRING", "1 year -2 mons +3 days -04:05:06"}, {"free STRING", "1.5 seconds"}, {"free STRING", "-1 min 3 weeks 1.000001000 S"},
-		{"ivm STRING", "1 day 10:01:00"}, {"ivd STRING", "1 mon 3 days"}, {"ivy STRING", "24 months"}, {"ym STRING", "1 year 1 mon"}, {"tr STRING", "[2024-01-01 00:00:00.123456,)"},
+		{"ivm STRING", "1 day 10:01:00"}, {"ivd STRING", "1 mon 3 days"}, {"ivy STRING", "24 months"}, {"ym STRING", "1 year 1 mon"}, {"mt STRING", "(2024-01-01 00:00:00.123456,x)"}, {"bs STRING", "{101}"}, {"mr STRING", "{}"}, {"tr STRING", "[2024-01-01 00:00:00.123456,)"},
 	} {
 		require.NoError(t, try(ok[0], ok[1]), ok)
 	}
@@ -357,7 +358,12 @@ k int GENERATED ALWAYS AS IDENTITY, g int GENERATED ALWAYS AS (i + 1) STORED)`)
 		{"tens INT", "500", "the column keeps no digit below 1000"},
 		{"tens DECIMAL(20, 2)", "7000.01", "the column keeps no digit below 1000"},
 		{"mo STRING", "1.23", "table t: column mo is of type money in PostgreSQL, which is read by the server's lc_monetary, and rounded: it takes no text from here"},
-		{"nms STRING", "{a}", "column nms is of type name[] in PostgreSQL, whose elements PostgreSQL would cut or round: it takes no text from here"},
+		{"nms STRING", "{a}", "column nms is of type name[] in PostgreSQL, parts of which PostgreSQL would cut or round: it takes no text from here"},
+		{"pr STRING", "(1.239,x)", "column pr is of type price in PostgreSQL, parts of which PostgreSQL would cut or round: it takes no text from here"},
+		{"de STRING", "{}", "column de is of type deep[] in PostgreSQL, parts of which"},
+		{"sp STRING", "empty", "column sp is of type span in PostgreSQL, parts of which"},
+		{"mt STRING", "(2024-01-01 00:00:00.1234567,x)", "it has more than the 6 decimals of the column"},
+		{"mr STRING", "{[2024-01-01 00:00:00.1234567,)}", "it has more than the 6 decimals of the column"},
 		{"tz STRING", "10:00:00.7+00", "it has more than the 0 decimals of the column"},
 		{"tz STRING", "2024-01-01 10:00:00+00", "want a time such as 12:34:56.789+02"},
 		{"iv STRING", "1.7 s", "table t, row 1, column iv: the value \"1.7 s\" does not go into a column of type interval(0): it has more than the 0 decimals of the column"},
@@ -381,7 +387,7 @@ k int GENERATED ALWAYS AS IDENTITY, g int GENERATED ALWAYS AS (i + 1) STORED)`)
 	} {
 		require.ErrorContains(t, try(bad[0], bad[1]), bad[2], bad)
 	}
-	require.Equal(t, "35\n", f.sql("SELECT count(*) FROM t"))
+	require.Equal(t, "38\n", f.sql("SELECT count(*) FROM t"))
 }
 
 // TestNumericForm: what is written of a decimal is read as the same, whatever its digits and scale.
