@@ -38,7 +38,7 @@ const postgresDoc = "# PostgreSQL: catalogs, tables, types\n\nThe tables of opti
 	"the table's owner. INSERT, UPDATE, DELETE and TRUNCATE need the right of that name, and but for INSERT\n" +
 	"to the whole table; UPDATE, DELETE and INSERT with 'sink.on-conflict' also TEMPORARY in the database, which everybody has unless it was taken.\n"
 
-const mysqlDoc = "# MySQL and MariaDB: catalogs, tables, types\n\nThe tables of options and types are printed from `connector/jdbc/mysql`. It is written for MySQL 8.0 and MariaDB 10.6 and later.\n\n" +
+const mysqlDoc = "# MySQL and MariaDB: catalogs, tables, types\n\nThe tables of options and types are printed from `connector/jdbc/mysql`. It is written for MySQL 8.0.17 and MariaDB 10.6 and later.\n\n" +
 	"    CREATE CATALOG my WITH ('type' = 'jdbc', 'base-url' = 'jdbc:mysql://localhost:3306/shop',\n" +
 	"      'username' = 'me', 'password' = 'file:/home/me/.mysql-password');\n" +
 	"    USE CATALOG my;\n\n" +

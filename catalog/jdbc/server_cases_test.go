@@ -16,6 +16,7 @@ import (
 	"github.com/sluice-sql/sluice/catalog"
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
+	"github.com/sluice-sql/sluice/connector/jdbc/server"
 	"github.com/sluice-sql/sluice/internal/testserver"
 	"github.com/sluice-sql/sluice/types"
 )
@@ -346,4 +347,29 @@ func TestNamesOfServers(t *testing.T) {
 			s.NoSessions(t)
 		})
 	}
+}
+
+// stranger is a server of which nothing is known until it was looked at.
+type stranger struct {
+	server.Server
+	known bool
+}
+
+func (s *stranger) CheckTable(string, server.Definition) (string, []string, error) {
+	if s.known {
+		return "CREATE TABLE of this server", []string{"INT"}, nil
+	}
+	return "CREATE TABLE of some server", []string{"INT"}, nil
+}
+
+func (s *stranger) CheckStage(context.Context, server.Target) (string, []string, error) {
+	s.known = true
+	return "", nil, nil
+}
+
+// EXPLAIN as the first statement prints what this server would be sent, not what some server would be.
+func TestCheckKnowsTheServer(t *testing.T) {
+	check, err := (&Server{server: &stranger{}}).Check(context.Background(), catalog.ObjectPath{Database: "d", Object: "t"}, tableOf(col("a", types.Of(types.Int))), catalog.CreateTableAs)
+	require.NoError(t, err)
+	require.Equal(t, "CREATE TABLE of this server", check.DDL)
 }

@@ -25,11 +25,15 @@ func (c *Server) Check(ctx context.Context, path catalog.ObjectPath, table *cata
 	if err != nil {
 		return nil, err
 	}
-	ddl, stored, err := c.server.CheckTable(path.Object, def)
-	if err != nil {
+	if _, _, err := c.server.CheckTable(path.Object, def); err != nil {
 		return nil, c.said(path, err)
 	}
 	reason, notes, err := c.server.CheckStage(ctx, server.Target{Database: path.Database, Table: path.Object, Definition: def, Mode: modeOf(purpose)})
+	if err != nil {
+		return nil, c.said(path, err)
+	}
+	// Now the server's kind and version are known, which the statement is of.
+	ddl, stored, err := c.server.CheckTable(path.Object, def)
 	if err != nil {
 		return nil, c.said(path, err)
 	}

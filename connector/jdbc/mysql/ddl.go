@@ -24,6 +24,9 @@ func createTable(name string, def server.Definition, f *facts) (ddl string, stor
 	if len(def.Schema.Columns) == 0 {
 		return "", nil, fmt.Errorf("a table of MySQL has at least one column")
 	}
+	if !f.hasCollation() {
+		return "", nil, fmt.Errorf("%s has no collation that tells all texts apart: it takes MySQL 8.0.17, with utf8mb4_0900_bin, or MariaDB", f.product())
+	}
 	key := map[string]bool{}
 	for _, k := range def.Schema.PrimaryKey {
 		key[k] = true

@@ -85,7 +85,7 @@ func parameterTable() []parameter {
 		{key: "allowMultiQueries", refused: "several statements at a time are never sent"},
 		{key: "allowLoadLocalInfile", refused: "files are never sent to the server"},
 		{key: "sessionVariables", refused: "the session's variables are set by Sluice"},
-		{key: "allowPublicKeyRetrieval", refused: needless + "without TLS the password is sent encrypted by the server's key"},
+		{key: "allowPublicKeyRetrieval", refused: needless + "without TLS the password is sent encrypted by the key that the server gives, which nobody vouches for: who sits in between can put in his own and read the password; sslMode=VERIFY_IDENTITY keeps him out"},
 	}
 }
 

@@ -58,9 +58,12 @@ func (f *facts) collation() string {
 	return "utf8mb4_0900_bin"
 }
 
-// maxScale is the most decimals of a DECIMAL.
+// hasCollation reports that the server knows that collation; one of which nothing is known may.
+func (f *facts) hasCollation() bool { return f == nil || f.maria || f.number >= 8_00_17 }
+
+// maxScale is the most decimals of a DECIMAL, on some server when nothing is known of this one.
 func (f *facts) maxScale() int {
-	if f != nil && f.maria {
+	if f == nil || f.maria {
 		return 38
 	}
 	return 30

@@ -262,8 +262,23 @@ func TestWriteMisfits(t *testing.T) {
 		var at *connector.ColumnError
 		require.ErrorAs(t, err, &at, typ)
 	}
+	for f, want := range map[*facts]string{
+		{version: "8.0.16", number: 8_00_16}:               "MySQL 8.0.16 has no collation that tells all texts apart: it takes MySQL 8.0.17",
+		{version: "8.0.17", number: 8_00_17}:               "COLLATE utf8mb4_0900_bin",
+		{version: "10.6.1", maria: true, number: 10_06_01}: "COLLATE utf8mb4_nopad_bin",
+	} {
+		ddl, _, err := createTable("t", server.Definition{Schema: schema(t, "a INT")}, f)
+		if err != nil {
+			ddl = err.Error()
+		}
+		require.Contains(t, ddl, want)
+	}
+	fresh := f.server(f.ts.Addr(), nil, nil) // knows nothing of the server yet
+	_, _, err := fresh.CheckTable("t", server.Definition{Schema: schema(t, "a DECIMAL(38, 38)")})
+	require.NoError(t, err)
+
 	wide := schema(t, "a VARCHAR(8000)", "b VARCHAR(8000)", "c VARCHAR(8000)")
-	_, _, err := f.s.CheckTable("t", server.Definition{Schema: wide})
+	_, _, err = f.s.CheckTable("t", server.Definition{Schema: wide})
 	require.ErrorContains(t, err, "column `c`: up to here a row may have more than MySQL's 65535 bytes")
 	keyed := schema(t, "k STRING NOT NULL")
 	keyed.PrimaryKey = []string{"k"}
