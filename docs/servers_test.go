@@ -28,8 +28,8 @@ const postgresDoc = "# PostgreSQL: catalogs, tables, types\n\nThe tables of opti
 	"Each is one transaction of the server, which makes it all or nothing, whatever happens to Sluice. CREATE TABLE AS fills a\n" +
 	"table of a hidden name, which gets its own name last, so that nobody waits for it before. REPLACE TABLE AS refuses, and\n" +
 	"names it, when something would be lost with the old table: views and foreign keys that lead to it, indexes, CHECKs\n" +
-	"that do not stand for a type of Sluice's, triggers, rules, defaults, rights, comments. EXPLAIN tells of a PRIMARY KEY that the\n" +
-	"new table has not. INSERT OVERWRITE keeps all of that. When the answer to a COMMIT is lost, the server is\n" +
+	"that do not stand for a type of Sluice's, triggers, rules, defaults, rights, comments. EXPLAIN tells of a PRIMARY KEY and of\n" +
+	"NOT NULL that the new table has not. INSERT OVERWRITE keeps all of that. When the answer to a COMMIT is lost, the server is\n" +
 	"asked what became of the transaction; only when it cannot be asked is the outcome in doubt, and the next session that\n" +
 	"reaches it tells. All tables of one query are read from one snapshot, a large one by several connections; they are held\n" +
 	"while they are read, so that who drops, replaces or truncates one waits for the reader.\n\n" +

@@ -1,13 +1,11 @@
 package postgres
 
 import (
-	"bytes"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"math"
 	"strconv"
-	"unicode/utf8"
 
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/types"
@@ -125,34 +123,6 @@ func checked(e encoder, check func(v *column.Vector, i int) string) encoder {
 			return dst, why
 		}
 		return e(dst, v, i)
-	}
-}
-
-// textFits is the condition of text in a column: PostgreSQL has no NUL character, pads CHAR and drops blanks that are
-// too many.
-func textFits(stored storedType) func(v *column.Vector, i int) string {
-	most, exact := 0, stored.oid == oidBpchar
-	if (exact || stored.oid == oidVarchar) && stored.mod >= 5 {
-		most = stored.mod - 4
-	}
-	return func(v *column.Vector, i int) string {
-		b := v.Value(i)
-		if bytes.IndexByte(b, 0) >= 0 {
-			return "PostgreSQL keeps no NUL character in text"
-		}
-		switch n := len(b); {
-		case most == 0 || n <= most && !exact || exact && n == most && utf8.RuneCount(b) == most:
-			return ""
-		case exact:
-			if n := utf8.RuneCount(b); n < most {
-				return fmt.Sprintf("it has %d characters, and PostgreSQL would pad it to the %d of the column; CAST it to VARCHAR(%d)", n, most, most)
-			} else if n == most {
-				return ""
-			}
-		case utf8.RuneCount(b) <= most:
-			return ""
-		}
-		return fmt.Sprintf("it has more than the %d characters of the column", most)
 	}
 }
 

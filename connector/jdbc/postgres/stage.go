@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/connector/jdbc/server"
+	"github.com/sluice-sql/sluice/types"
 )
 
 // A table that is made, or that takes the place of another, is filled under a name of ours in the target's schema, in
@@ -66,9 +68,7 @@ func (s *Server) CheckStage(ctx context.Context, target server.Target) (reason s
 			if err != nil {
 				return err
 			}
-			if now != nil && len(now.key) > 0 && !sameNames(now.key, target.Definition.Schema.PrimaryKey) {
-				notes = append(notes, "the old table has the PRIMARY KEY ("+strings.Join(now.key, ", ")+"), which the new one has not")
-			}
+			notes = append(notes, now.looser(target.Definition.Schema)...)
 		}
 		off, err := c.one(ctx, "SELECT pg_catalog.current_setting('fsync')")
 		if err == nil && off == "off" {
@@ -77,6 +77,27 @@ func (s *Server) CheckStage(ctx context.Context, target server.Target) (reason s
 		return err
 	})
 	return reason, notes, err
+}
+
+// looser says what a table demands of its rows that a new one of a schema does not.
+func (t *tableInfo) looser(schema types.Schema) (notes []string) {
+	if t == nil {
+		return nil
+	}
+	if len(t.key) > 0 && !sameNames(t.key, schema.PrimaryKey) {
+		notes = append(notes, "the old table has the PRIMARY KEY ("+strings.Join(t.key, ", ")+"), which the new one has not")
+	}
+	var free []string
+	for i := range t.columns {
+		at := schema.Index(t.columns[i].name)
+		if t.columns[i].notNull && at >= 0 && !schema.Columns[at].Type.NotNull && !slices.Contains(schema.PrimaryKey, t.columns[i].name) {
+			free = append(free, t.columns[i].name)
+		}
+	}
+	if len(free) > 0 {
+		notes = append(notes, "NOT NULL in the old table, and not in the new one: "+strings.Join(free, ", "))
+	}
+	return notes
 }
 
 // replaceable checks the target's name and returns the identity of the table to replace, "" where there is none.
