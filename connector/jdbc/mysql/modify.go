@@ -61,6 +61,8 @@ func (t *Table) keyPositions(k key) (positions []int, fault string) {
 			return nil, "index " + k.name + ": column " + name + " is not in the table's definition"
 		case c.nullable:
 			return nil, "index " + k.name + ": column " + name + " may be NULL"
+		case !oneCode(c.charset):
+			return nil, "index " + k.name + ": column " + name + " has the character set " + c.charset + ", which has two codes for some characters"
 		case c.t.IsFloat():
 			return nil, "index " + k.name + ": column " + name + " is a " + c.t.AsNullable().String()
 		}

@@ -66,11 +66,16 @@ func (t *table) keyFault(k key, c *tableColumn, fit string) string {
 // exact reports that the server tells the texts of a column apart by every character, trailing blanks too, and that
 // its character set has one code for each of them.
 func exact(c *tableColumn) bool {
-	switch c.charset {
-	case "utf8mb4", "utf8mb3", "utf8", "ascii":
-		return strings.HasSuffix(c.collation, "_nopad_bin") || strings.HasSuffix(c.collation, "_0900_bin")
+	return oneCode(c.charset) && (strings.HasSuffix(c.collation, "_nopad_bin") || strings.HasSuffix(c.collation, "_0900_bin"))
+}
+
+// oneCode reports that no two codes of a character set are one character here.
+func oneCode(charset string) bool {
+	switch charset {
+	case "big5", "cp932", "eucjpms", "euckr", "gb18030", "gb2312", "gbk", "sjis", "ujis":
+		return false
 	}
-	return false
+	return true
 }
 
 // upsert stores the rows of a batch, and deletes those that are to go: these come first.
