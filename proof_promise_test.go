@@ -23,7 +23,7 @@ var promises = []struct{ name, text string }{
 	{p2, "no reader, of Sluice or of the store's own client, sees anything in between"},
 	{p3, "a table that was there is intact unless the statement has reported success"},
 	{p4, "success is reported only when it is certain, failure only when nothing was written; else the statement says that it is in doubt, and the next session tells the outcome"},
-	{p5, "what a dead job has left beside the data, in the store's locks and sessions and among the journals goes with the next use, and the statement succeeds when it is run again (on a MySQL server a small table that tells the job's own journal of its commit goes with the next use by the host that has this); a process that ends by itself leaves no goroutine, descriptor, temporary file or session open"},
+	{p5, "what a dead job has left beside the data, in the store's locks and sessions and among the journals goes with the next use, and the statement succeeds when it is run again (on a MySQL server a small table that tells the job's own journal of its commit goes with the next use by the host that has this, and an empty journal of SQLite's own with the next write); a process that ends by itself leaves no goroutine, descriptor, temporary file or session open"},
 	{p6, "a sweep by another session does no harm to a job that lives, be it stopped"},
 }
 

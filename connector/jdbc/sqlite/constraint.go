@@ -1,6 +1,9 @@
 package sqlite
 
-import "strings"
+import (
+	"errors"
+	"strings"
+)
 
 // Extended codes of constraints.
 const (
@@ -54,15 +57,14 @@ func (t *Transaction) copyError(err *Error, copyRows, conflict string) error {
 			id = alias
 		}
 	}
-	// ON CONFLICT FAIL keeps rows of the failed copy, ROLLBACK has ended the transaction.
-	if id == "" || !t.conn.InTransaction() || t.info == nil || t.info.keepsFailed() {
+	if id == "" || !t.conn.InTransaction() || t.info == nil { // ROLLBACK has ended the transaction
 		return e
 	}
 	// WHERE true stands before ON CONFLICT.
 	some := copyRows + " WHERE " + id + " BETWEEN ?1 AND ?2" + strings.TrimPrefix(conflict, " WHERE true")
 	step := int64(copyStep)
 	for from, end := int64(1), t.stored; from <= end && e.Row == 0; {
-		again := t.conn.Exec(some, from, from+step-1)
+		again := t.conn.whole(func() error { return t.conn.Exec(some, from, from+step-1) })
 		switch {
 		case !t.conn.InTransaction(): // whatever follows would commit
 			return e
@@ -98,7 +100,25 @@ func (t *Transaction) scratchValues(err *Error, id string, row int64) string {
 	return strings.Join(values, ", ")
 }
 
-// keepsFailed reports whether a failed statement may leave rows.
-func (t *TableInfo) keepsFailed() bool {
-	return t.conflictClause() && strings.Contains(strings.ToUpper(t.SQL), "FAIL")
+// whole runs a statement of which nothing stays when it fails. SQLite itself sees to that unless FAIL stands in a clause
+// ON CONFLICT or in a trigger, of whatever table of the file.
+func (c *Conn) whole(run func() error) error {
+	keeps, err := c.Int("SELECT EXISTS (SELECT 1 FROM main.sqlite_schema WHERE sql LIKE '%FAIL%')")
+	if err == nil && keeps == 0 {
+		return run()
+	}
+	if err == nil {
+		err = c.Exec("SAVEPOINT _sluice_whole")
+	}
+	if err != nil {
+		return err
+	}
+	err = run()
+	if !c.InTransaction() { // the savepoint is gone with it
+		return err
+	}
+	if err != nil {
+		err = errors.Join(err, c.Exec("ROLLBACK TO _sluice_whole"))
+	}
+	return errors.Join(err, c.Exec("RELEASE _sluice_whole"))
 }

@@ -145,8 +145,11 @@ func (e *RowError) Unwrap() error { return e.Err }
 
 // rowError says at which row a constraint failed and what the row's key is.
 func (f *feed) rowError(err *Error) error {
-	if err.Primary() != codeConstraint || f.batch == nil || int(f.f.row) >= f.batch.N {
+	if err.Primary() != codeConstraint {
 		return err
+	}
+	if f.batch == nil || int(f.f.row) >= f.batch.N { // SQLite has read all rows before it stores the first
+		return &RowError{Table: f.table, Msg: err.Msg, Err: err}
 	}
 	e := &RowError{Table: f.table, Row: int64(f.f.total) + int64(f.f.row) + 1, Err: err}
 	if e.Msg = f.constraint(err); f.changes {

@@ -160,7 +160,7 @@ func (t *Transaction) apply(ctx context.Context) error {
 		}
 	}
 	t.conn.setLastRowid(noRowid)
-	if err := t.conn.execUntil(ctx, sql); err != nil {
+	if err := t.conn.whole(func() error { return t.conn.execUntil(ctx, sql) }); err != nil {
 		return t.changeError(ctx, err)
 	}
 	n := t.conn.Changes()
@@ -235,7 +235,7 @@ func (t *Transaction) changeError(ctx context.Context, err error) error {
 		return err
 	}
 	e := &RowError{Table: t.target.Table, Msg: own.Msg, Err: own}
-	if !t.conn.InTransaction() || t.info.keepsFailed() {
+	if !t.conn.InTransaction() {
 		return e
 	}
 	some := t.changeSQL(true)
@@ -248,7 +248,7 @@ func (t *Transaction) changeError(ctx context.Context, err error) error {
 		}
 		from, _ := rows[0][0].(int64)
 		to, _ := rows[0][1].(int64)
-		again := t.conn.execUntil(ctx, some, from, to)
+		again := t.conn.whole(func() error { return t.conn.execUntil(ctx, some, from, to) })
 		switch {
 		case !t.conn.InTransaction(): // whatever follows would commit
 			return e

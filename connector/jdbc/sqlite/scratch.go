@@ -234,7 +234,7 @@ func (t *Transaction) publish(ctx context.Context) (connector.Outcome, error) {
 		list := quoteAll(names)
 		copyRows = "INSERT INTO main." + Quote(t.target.Table) + " (" + list + ") SELECT " + list + from
 	}
-	if err := t.conn.Exec(copyRows + conflict); err != nil {
+	if err := t.conn.whole(func() error { return t.conn.Exec(copyRows + conflict) }); err != nil {
 		var e *Error
 		if errors.As(err, &e) && e.Primary() == codeConstraint {
 			err = t.copyError(e, copyRows, conflict)

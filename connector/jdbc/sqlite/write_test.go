@@ -633,6 +633,29 @@ func TestOnConflict(t *testing.T) {
 	}
 }
 
+// TestRowOfFail: the row at which a trigger or a clause of the table ends the statement is named, also where rows before
+// it stay for the moment; or none is.
+func TestRowOfFail(t *testing.T) {
+	trigger := "CREATE TRIGGER g BEFORE INSERT ON t WHEN NEW.id = 12 BEGIN SELECT RAISE(%s, 'twelve'); END"
+	for _, c := range []struct{ table, trigger, staged, direct string }{
+		{"CREATE TABLE t (id INTEGER PRIMARY KEY, s TEXT)", fmt.Sprintf(trigger, "ABORT"), "table t, row 4: twelve", "table t: twelve"},
+		{"CREATE TABLE t (id INTEGER PRIMARY KEY, s TEXT)", fmt.Sprintf(trigger, "FAIL"), "table t, row 4: twelve", "table t: twelve"},
+		{"CREATE TABLE t (id INTEGER PRIMARY KEY, s TEXT)", fmt.Sprintf(trigger, "ROLLBACK"), "table t: twelve", "table t: twelve"},
+		{"CREATE TABLE t (id INTEGER UNIQUE, s TEXT, CHECK (id <> 12) ON CONFLICT FAIL)", "CREATE VIEW v AS SELECT 1", "table t, row 4: CHECK constraint failed: id <> 12", "table t, row 4: CHECK constraint failed: id <> 12"},
+		{"CREATE TABLE t (id INTEGER UNIQUE ON CONFLICT FAIL, s TEXT)", "INSERT INTO t VALUES (12, 'x')", "table t, row 4: duplicate key id = 12", "table t, row 4: duplicate key id = 12"},
+	} {
+		for staging, want := range map[string]string{"true": c.staged, "false": c.direct} {
+			path := file(t, c.table, c.trigger, "INSERT INTO t VALUES (1, 'a')")
+			before := one(t, path, "SELECT group_concat(id) FROM t")
+			s := NewStore(path, map[string]string{"sink.staging": staging}, newEnv())
+			_, out, err := write(NewTransaction(Target{Store: s, Table: "t", Columns: numbersSchema().Columns}), batches(numbers(9, 2), numbers(11, 3000)))
+			require.EqualError(t, err, want, c.table)
+			require.Equal(t, connector.NotDone, out)
+			require.Equal(t, before, one(t, path, "SELECT group_concat(id) FROM t"))
+		}
+	}
+}
+
 // TestConstraints: the row that breaks a constraint is named on both roads.
 func TestConstraints(t *testing.T) {
 	for _, staging := range []string{"false", "true"} {
