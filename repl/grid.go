@@ -9,9 +9,9 @@ import (
 
 // grid prints rows as a table of ruled lines. A column is as wide as its widest cell among the first
 // 10,000 rows or 16 MiB; after those rows are printed as they come, and a wider cell pushes the border.
-// Nothing is printed for no rows. A changelog is printed row by row, in the widths of its types. A result that is one text of several lines (SHOW CREATE, EXPLAIN) is
-// printed without lines around it, so that it can be read and run again; Flink draws a box as wide as the
-// text is long.
+// Nothing is printed for no rows. A changelog is printed row by row, in the widths of its types. A result that is one
+// text of several lines (SHOW CREATE, EXPLAIN) is printed without lines around it, so that it can be read and run again;
+// Flink draws a box as wide as the text is long.
 //
 // NULL is <NULL> in the rows of a query and nothing in those of SHOW and DESCRIBE, as in Flink.
 type grid struct {
@@ -21,6 +21,7 @@ type grid struct {
 	left    []bool // of each column: its cells are aligned to the left
 	widths  []int
 	first   *sample // nil once its rows are printed
+	text    []byte  // of SHOW and the like: the first row's only value, with its lines
 	line    []byte
 	scratch []byte
 	cuts    int64
@@ -70,7 +71,7 @@ func (g *grid) cell(v *column.Vector, i int) ([]byte, int) {
 	n := len(text)
 	if !plain(text) {
 		from := len(text)
-		g.scratch = appendVisible(text, text, !g.query)
+		g.scratch = appendVisible(text, text, false)
 		text = g.scratch[from:]
 		n = width(text)
 	}
@@ -99,6 +100,9 @@ func (g *grid) batch(b *column.Batch) error {
 				return err
 			}
 			continue
+		}
+		if g.first.rows() == 0 && !g.query && len(b.Cols) == 1 && !b.Cols[0].IsNull(row) {
+			g.text = appendVisible(nil, column.AppendText(nil, b.Cols[0], row, g.zone), true)
 		}
 		for c, v := range b.Cols {
 			text, n := g.cell(v, row)
@@ -140,8 +144,8 @@ func (g *grid) end() error {
 		if g.first.rows() == 0 {
 			return nil
 		}
-		if text := g.first.text; !g.query && len(g.names) == 1 && g.first.rows() == 1 && bytes.IndexByte(text, '\n') >= 0 {
-			g.line = append(append(g.line, bytes.TrimRight(text, "\n")...), '\n')
+		if g.first.rows() == 1 && bytes.IndexByte(g.text, '\n') >= 0 {
+			g.line = append(append(g.line, bytes.TrimRight(g.text, "\n")...), '\n')
 			return g.write()
 		}
 		if err := g.open(); err != nil {
