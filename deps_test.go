@@ -59,6 +59,7 @@ var house = []struct {
 	{"internal/testfile", ""},
 	{"internal/testserver", ""},
 	{"internal/failpoint", ""},
+	{"internal/testrows", "connector column types"},
 	{"internal/testformat", "connector column types internal/testfile"},
 	{"docs", ""},
 	{"scripts/bench", "expr column types internal/testserver"},

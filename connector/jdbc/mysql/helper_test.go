@@ -13,6 +13,7 @@ import (
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/connector/jdbc/server"
+	"github.com/sluice-sql/sluice/internal/testrows"
 	"github.com/sluice-sql/sluice/internal/testserver"
 	"github.com/sluice-sql/sluice/types"
 )
@@ -90,71 +91,24 @@ func (f *fixture) ours() string {
 	return f.quick("SELECT TABLE_NAME, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() AND (TABLE_NAME LIKE '%sluice%' OR TABLE_COMMENT LIKE '%sluice%')")
 }
 
-// schema is a schema of "name TYPE" texts.
-func schema(t testing.TB, columns ...string) types.Schema {
-	var s types.Schema
-	for _, c := range columns {
-		name, text, _ := strings.Cut(c, " ")
-		s.Columns = append(s.Columns, types.Column{Name: name, Type: parseType(t, text)})
-	}
-	return s
-}
+func schema(t testing.TB, columns ...string) types.Schema { return testrows.Schema(t, columns...) }
 
-func parseType(t testing.TB, text string) types.Type {
-	got, err := types.ParseType(text)
-	require.NoError(t, err, text)
-	return got
-}
+func parseType(t testing.TB, text string) types.Type { return testrows.Type(t, text) }
 
-// numbers returns a batch of one INT column, from a number on.
-func numbers(from, n int) *column.Batch {
-	b := column.NewBatch([]types.Type{types.Of(types.Int)}, n)
-	for i := range n {
-		b.Cols[0].AppendI64(int64(from + i))
-	}
-	b.N = n
-	return b
-}
+func numbers(from, n int) *column.Batch { return testrows.Numbers(from, n) }
 
-// feed returns a next of these batches.
-func feed(batches ...*column.Batch) func() (*column.Batch, error) {
-	return func() (*column.Batch, error) {
-		if len(batches) == 0 {
-			return nil, nil
-		}
-		b := batches[0]
-		batches = batches[1:]
-		return b, nil
-	}
-}
+func feed(batches ...*column.Batch) func() (*column.Batch, error) { return testrows.Feed(batches...) }
+
+func batchText(batches ...*column.Batch) string { return testrows.Text("NULL", batches...) }
 
 // write runs a transaction up to its seal.
 func (f *fixture) write(tx connector.Transaction, batches ...*column.Batch) (int64, error) {
-	if err := tx.Begin(f.ctx, connector.NewJobID()); err != nil {
-		return 0, err
-	}
-	w, err := tx.Writer(f.ctx, 0)
-	if err != nil {
-		return 0, err
-	}
-	if err := w.Write(f.ctx, feed(batches...)); err != nil {
-		return 0, err
-	}
-	if err := w.Close(); err != nil {
-		return 0, err
-	}
-	return tx.Seal(f.ctx)
+	return testrows.Write(f.ctx, tx, feed(batches...))
 }
 
-// done writes and commits.
 func (f *fixture) done(tx connector.Transaction, batches ...*column.Batch) int64 {
 	f.t.Helper()
-	n, err := f.write(tx, batches...)
-	require.NoError(f.t, err)
-	out, err := tx.Commit(f.ctx)
-	require.NoError(f.t, err)
-	require.Equal(f.t, connector.Done, out)
-	return n
+	return testrows.Done(f.ctx, f.t, tx, batches...)
 }
 
 func (f *fixture) stage(name string, mode server.Mode, s types.Schema) connector.Transaction {
@@ -176,36 +130,8 @@ func (f *fixture) openBy(s *Server, name string) *Table {
 	return tab.(*Table)
 }
 
-// read reads all rows of a table.
 func (f *fixture) read(tab *Table, scan connector.Scan) ([]*column.Batch, error) {
-	src, err := tab.Source(f.ctx, scan)
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close()
-	splits, err := src.Splits(f.ctx, 2)
-	if err != nil {
-		return nil, err
-	}
-	r, err := src.Reader(f.ctx, splits)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	var all []*column.Batch
-	for {
-		b := &column.Batch{}
-		status, err := r.Read(f.ctx, b)
-		if err != nil {
-			return all, err
-		}
-		if b.N > 0 {
-			all = append(all, b)
-		}
-		if status == connector.End {
-			return all, nil
-		}
-	}
+	return testrows.Read(f.ctx, tab, scan, 2)
 }
 
 // text is all rows of a table as text, a row a line.
@@ -219,26 +145,6 @@ func (f *fixture) text(tab *Table, columns ...int) string {
 	batches, err := f.read(tab, connector.Scan{Columns: columns, Limit: -1})
 	require.NoError(f.t, err)
 	return batchText(batches...)
-}
-
-func batchText(batches ...*column.Batch) string {
-	var b []byte
-	for _, batch := range batches {
-		for i := range batch.N {
-			for c, v := range batch.Cols {
-				if c > 0 {
-					b = append(b, '|')
-				}
-				if v.IsNull(i) {
-					b = append(b, "NULL"...)
-				} else {
-					b = column.AppendText(b, v, i, nil)
-				}
-			}
-			b = append(b, '\n')
-		}
-	}
-	return string(b)
 }
 
 // eventually waits for what comes soon.

@@ -14,6 +14,7 @@ import (
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/connector/jdbc/server"
+	"github.com/sluice-sql/sluice/internal/testrows"
 	"github.com/sluice-sql/sluice/internal/testserver"
 	"github.com/sluice-sql/sluice/types"
 )
@@ -95,25 +96,15 @@ func (f *fixture) sql(script string) string {
 	return b.String()
 }
 
-// schema is a schema of "name TYPE" texts; a star after the name makes it part of the key.
-func schema(t testing.TB, columns ...string) types.Schema {
-	var s types.Schema
-	for _, c := range columns {
-		name, text, _ := strings.Cut(c, " ")
-		if n, ok := strings.CutSuffix(name, "*"); ok {
-			name = n
-			s.PrimaryKey = append(s.PrimaryKey, n)
-		}
-		s.Columns = append(s.Columns, types.Column{Name: name, Type: parseType(t, text)})
-	}
-	return s
-}
+func schema(t testing.TB, columns ...string) types.Schema { return testrows.Schema(t, columns...) }
 
-func parseType(t testing.TB, text string) types.Type {
-	got, err := types.ParseType(text)
-	require.NoError(t, err, text)
-	return got
-}
+func parseType(t testing.TB, text string) types.Type { return testrows.Type(t, text) }
+
+func numbers(from, n int) *column.Batch { return testrows.Numbers(from, n) }
+
+func feed(batches ...*column.Batch) func() (*column.Batch, error) { return testrows.Feed(batches...) }
+
+func batchText(batches ...*column.Batch) string { return testrows.Text(null, batches...) }
 
 const null = "<NULL>"
 
@@ -185,59 +176,18 @@ func appendText(t testing.TB, v *column.Vector, text string) {
 	v.AppendI64(x)
 }
 
-// numbers is a batch of one INT column, from a number on.
-func numbers(from, n int) *column.Batch {
-	b := column.NewBatch([]types.Type{types.Of(types.Int)}, n)
-	for i := range n {
-		b.Cols[0].AppendI64(int64(from + i))
-	}
-	b.N = n
-	return b
-}
-
-// feed returns a next of these batches.
-func feed(batches ...*column.Batch) func() (*column.Batch, error) {
-	return func() (*column.Batch, error) {
-		if len(batches) == 0 {
-			return nil, nil
-		}
-		b := batches[0]
-		batches = batches[1:]
-		return b, nil
-	}
-}
-
 // write runs a transaction up to its seal.
 func (f *fixture) write(tx connector.Transaction, batches ...*column.Batch) (int64, error) {
 	return f.writeFrom(f.ctx, tx, feed(batches...))
 }
 
 func (f *fixture) writeFrom(ctx context.Context, tx connector.Transaction, next func() (*column.Batch, error)) (int64, error) {
-	if err := tx.Begin(ctx, connector.NewJobID()); err != nil {
-		return 0, err
-	}
-	w, err := tx.Writer(ctx, 0)
-	if err != nil {
-		return 0, err
-	}
-	if err := w.Write(ctx, next); err != nil {
-		return 0, err
-	}
-	if err := w.Close(); err != nil {
-		return 0, err
-	}
-	return tx.Seal(ctx)
+	return testrows.Write(ctx, tx, next)
 }
 
-// done writes and commits.
 func (f *fixture) done(tx connector.Transaction, batches ...*column.Batch) int64 {
 	f.t.Helper()
-	n, err := f.write(tx, batches...)
-	require.NoError(f.t, err)
-	out, err := tx.Commit(f.ctx)
-	require.NoError(f.t, err)
-	require.Equal(f.t, connector.Done, out)
-	return n
+	return testrows.Done(f.ctx, f.t, tx, batches...)
 }
 
 // fails writes, expects an error before COMMIT, and aborts.
@@ -295,36 +245,8 @@ func all(tab *Table) (columns []int) {
 	return columns
 }
 
-// read reads a table.
 func (f *fixture) read(ctx context.Context, tab *Table, scan connector.Scan, parallelism int) ([]*column.Batch, error) {
-	src, err := tab.Source(ctx, scan)
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close()
-	splits, err := src.Splits(ctx, parallelism)
-	if err != nil {
-		return nil, err
-	}
-	r, err := src.Reader(ctx, splits)
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	var got []*column.Batch
-	for {
-		b := &column.Batch{}
-		status, err := r.Read(ctx, b)
-		if err != nil {
-			return got, err
-		}
-		if b.N > 0 {
-			got = append(got, b)
-		}
-		if status == connector.End {
-			return got, nil
-		}
-	}
+	return testrows.Read(ctx, tab, scan, parallelism)
 }
 
 // text is all rows of a table as text, a row a line.
@@ -336,26 +258,6 @@ func (f *fixture) text(tab *Table, columns ...int) string {
 	got, err := f.read(f.ctx, tab, connector.Scan{Columns: columns, Limit: -1}, 2)
 	require.NoError(f.t, err)
 	return batchText(got...)
-}
-
-func batchText(batches ...*column.Batch) string {
-	var b []byte
-	for _, batch := range batches {
-		for i := range batch.N {
-			for c, v := range batch.Cols {
-				if c > 0 {
-					b = append(b, '|')
-				}
-				if v.IsNull(i) {
-					b = append(b, null...)
-				} else {
-					b = column.AppendText(b, v, i, nil)
-				}
-			}
-			b = append(b, '\n')
-		}
-	}
-	return string(b)
 }
 
 // limited yields n batches of 2,000 numbers.
