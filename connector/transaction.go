@@ -42,6 +42,22 @@ type Transaction interface {
 	Abort(ctx context.Context) error
 }
 
+// Settled returns the answer to a Commit that has one before anything is tried: that of the Commit before it, or why
+// there is nothing to commit. It is for transactions that keep how they ended, out, and the first error.
+func Settled(sealed, ended bool, out Outcome, err error) (_ Outcome, _ error, ok bool) {
+	switch {
+	case ended && out == Done:
+		return Done, nil, true
+	case ended && out == Unknown:
+		return Unknown, err, true
+	case err != nil:
+		return NotDone, err, true
+	case !sealed || ended:
+		return NotDone, errors.New("the transaction is not sealed"), true
+	}
+	return 0, nil, false
+}
+
 // Writer stores rows within a Transaction. It is all-or-poisoned: after an error every later call
 // returns the first error.
 type Writer interface {

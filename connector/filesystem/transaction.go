@@ -262,15 +262,8 @@ func (t *transaction) seal() error {
 func (t *transaction) Commit(context.Context) (connector.Outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	switch {
-	case t.ended && t.outcome == connector.Done:
-		return connector.Done, nil
-	case t.ended && t.outcome == connector.Unknown:
-		return connector.Unknown, t.err
-	case t.err != nil:
-		return connector.NotDone, t.err
-	case !t.sealed || t.ended:
-		return connector.NotDone, errors.New("the transaction is not sealed")
+	if out, err, ok := connector.Settled(t.sealed, t.ended, t.outcome, t.err); ok {
+		return out, err
 	}
 	if t.err = failpoint.Hit("publish.before"); t.err != nil {
 		return connector.NotDone, t.err

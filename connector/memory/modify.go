@@ -34,9 +34,6 @@ func (t *table) Truncate(context.Context) error {
 		return err
 	}
 	defer s.mu.Unlock()
-	if s.gone != "" {
-		return fmt.Errorf("table %s %s", s.id, s.gone)
-	}
 	if err := s.settled(); err != nil {
 		return err
 	}
@@ -89,9 +86,6 @@ func (m *modification) Begin(_ context.Context, job connector.JobID) error {
 		return err
 	}
 	defer s.mu.Unlock()
-	if s.gone != "" {
-		return fmt.Errorf("table %s %s", s.id, s.gone)
-	}
 	if err := s.settled(); err != nil {
 		return err
 	}
@@ -128,20 +122,7 @@ type modifier struct {
 }
 
 func (w *modifier) Write(ctx context.Context, next func() (*column.Batch, error)) error {
-	for w.err == nil {
-		if w.err = ctx.Err(); w.err != nil {
-			break
-		}
-		b, err := next()
-		if err == nil && b == nil {
-			return nil
-		}
-		if err == nil {
-			err = w.add(b)
-		}
-		w.err = err
-	}
-	return w.err
+	return collect(ctx, next, w.add, &w.err)
 }
 
 func (w *modifier) add(b *column.Batch) error {

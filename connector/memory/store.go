@@ -129,7 +129,7 @@ func (s *Store) ReplaceBy(next *Store, was State) (same bool, err error) {
 }
 
 // lockLatest returns, locked, the store that has taken the place of this one, by any number of steps, or the
-// store itself.
+// store itself. It fails where that is gone.
 func (s *Store) lockLatest() (*Store, error) {
 	last := s
 	for last.mu.Lock(); last.next != nil; last.mu.Lock() {
@@ -139,6 +139,10 @@ func (s *Store) lockLatest() (*Store, error) {
 			return nil, fmt.Errorf("table %s has other columns than when the statement was planned; run it again", s.id)
 		}
 		last = next
+	}
+	if last.gone != "" {
+		defer last.mu.Unlock()
+		return nil, fmt.Errorf("table %s %s", last.id, last.gone)
 	}
 	return last, nil
 }

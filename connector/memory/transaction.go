@@ -111,9 +111,6 @@ func (t *Transaction) Begin(_ context.Context, job connector.JobID) error {
 			return err
 		}
 		defer s.mu.Unlock()
-		if s.gone != "" {
-			return fmt.Errorf("table %s %s", t.id, s.gone)
-		}
 		if t.overwrite {
 			if err := s.settled(); err != nil {
 				return err
@@ -270,8 +267,18 @@ type writer struct {
 }
 
 func (w *writer) Write(ctx context.Context, next func() (*column.Batch, error)) error {
-	for w.err == nil {
-		if w.err = ctx.Err(); w.err != nil {
+	return collect(ctx, next, func(b *column.Batch) error {
+		if w.key != nil {
+			b = w.key.split(b)
+		}
+		return w.rows.add(b)
+	}, &w.err)
+}
+
+// collect adds every batch that next yields, unless there has been an error, and keeps the first.
+func collect(ctx context.Context, next func() (*column.Batch, error), add func(*column.Batch) error, first *error) error {
+	for *first == nil {
+		if *first = ctx.Err(); *first != nil {
 			break
 		}
 		b, err := next()
@@ -279,14 +286,11 @@ func (w *writer) Write(ctx context.Context, next func() (*column.Batch, error)) 
 			return nil
 		}
 		if err == nil {
-			if w.key != nil {
-				b = w.key.split(b)
-			}
-			err = w.rows.add(b)
+			err = add(b)
 		}
-		w.err = err
+		*first = err
 	}
-	return w.err
+	return *first
 }
 
 func (w *writer) Close() error { return nil }

@@ -193,17 +193,7 @@ func (t *session) unbroken(commit func() (connector.Outcome, error)) (connector.
 
 // settled returns what a repeated Commit, or one that may not be, has for an answer.
 func (t *session) settled() (out connector.Outcome, err error, ok bool) {
-	switch {
-	case t.ended && t.outcome == connector.Done:
-		return connector.Done, nil, true
-	case t.ended:
-		return t.outcome, t.err, true
-	case t.err != nil:
-		return connector.NotDone, t.err, true
-	case !t.sealed:
-		return connector.NotDone, errors.New("the transaction is not sealed"), true
-	}
-	return 0, nil, false
+	return connector.Settled(t.sealed, t.ended, t.outcome, t.err)
 }
 
 // evidence is what is noted before a commit, to ask the server by later.

@@ -187,16 +187,10 @@ func (t *Transaction) Seal(ctx context.Context) (int64, error) {
 func (t *Transaction) Commit(ctx context.Context) (connector.Outcome, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	switch {
-	case t.ended && t.outcome == connector.Done:
-		return connector.Done, nil
-	case t.ended && t.outcome == connector.Unknown:
-		return connector.Unknown, t.err
-	case t.err != nil:
-		return connector.NotDone, t.err
-	case !t.sealed || t.ended:
-		return connector.NotDone, errors.New("the transaction is not sealed")
-	case t.refused != nil:
+	if out, err, ok := connector.Settled(t.sealed, t.ended, t.outcome, t.err); ok {
+		return out, err
+	}
+	if t.refused != nil {
 		return connector.NotDone, t.poison(t.refused)
 	}
 	returned := false
