@@ -90,23 +90,15 @@ func (t *Table) hold(ctx context.Context, c *conn, mode string, columns []*colum
 	rel := t.info.rel
 	err := c.locked(ctx, rel.String(), func(ctx context.Context) error {
 		_, err := c.exec(ctx, "SAVEPOINT "+rowsTable+"; LOCK TABLE "+rel.sql()+" IN "+mode+" MODE; RELEASE SAVEPOINT "+rowsTable)
-		if code(err) == codeNoRight && mode == rowsLock {
-			// LOCK asks for a right to the whole table. An INSERT that is prepared takes this lock, too, without a look at
-			// rights; those to the columns are looked at when the rows come.
-			_, err = c.exec(ctx, "ROLLBACK TO SAVEPOINT "+rowsTable+"; PREPARE "+rowsTable+" AS INSERT INTO "+rel.sql()+" DEFAULT VALUES; DEALLOCATE "+rowsTable+"; RELEASE SAVEPOINT "+rowsTable)
+		if code(err) == codeNoRight {
+			return c.holdColumns(ctx, rel, mode, err)
 		}
 		return err
 	})
-	switch code(err) {
-	case "":
-		if err != nil {
-			return nil, err
-		}
-	case codeNoTable:
+	switch {
+	case code(err) == codeNoTable:
 		return nil, fmt.Errorf("table %s: %w", rel, server.ErrNotThere)
-	case codeNoRight:
-		return nil, fmt.Errorf("table %s: the table is kept from others who write for this, which user %s may not do: that takes UPDATE, DELETE or TRUNCATE of the whole table, and not of some columns: %w", rel, c.s.config.User, err)
-	default:
+	case err != nil:
 		return nil, err
 	}
 	now, err := c.describe(ctx, rel)
@@ -126,6 +118,29 @@ func (t *Table) hold(ctx context.Context, c *conn, mode string, columns []*colum
 		}
 	}
 	return now, nil
+}
+
+// holdColumns is what is left to a user to whom LOCK was refused, as he has no right to the whole table. An INSERT that is
+// prepared takes the lock of one, too, without a look at rights; those to the columns are looked at when the rows come.
+func (c *conn) holdColumns(ctx context.Context, rel relation, mode string, refused error) error {
+	if _, err := c.exec(ctx, "ROLLBACK TO SAVEPOINT "+rowsTable); err != nil {
+		return err
+	}
+	right := "INSERT"
+	if mode == tableLock {
+		right = "UPDATE"
+	}
+	some, err := c.one(ctx, "SELECT pg_catalog.has_any_column_privilege($1::pg_catalog.regclass, $2)", rel.sql(), right)
+	switch {
+	case err != nil:
+		return err
+	case some != "t":
+		return refused
+	case mode == tableLock:
+		return fmt.Errorf("table %s: this keeps others from writing to the table, for which user %s needs UPDATE, DELETE or TRUNCATE of the whole table, and not of some columns: %w", rel, c.s.config.User, refused)
+	}
+	_, err = c.exec(ctx, "PREPARE "+rowsTable+" AS INSERT INTO "+rel.sql()+" DEFAULT VALUES; DEALLOCATE "+rowsTable+"; RELEASE SAVEPOINT "+rowsTable)
+	return err
 }
 
 func (w *insert) begin(ctx context.Context, t *Transaction, _ connector.JobID) (err error) {

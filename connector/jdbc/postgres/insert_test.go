@@ -122,9 +122,11 @@ func TestColumnRights(t *testing.T) {
 	require.Equal(t, connector.Done, out)
 	require.Equal(t, "1\t\\N\n2\t\\N\n", f.sql("SELECT * FROM t"))
 	f.fails(f.insert(tab, connector.Insert{Columns: []int{1}}), "permission denied for table t", numbers(1, 2))
+	f.sql("REVOKE INSERT (a) ON t FROM bob")
+	f.fails(f.insert(tab, connector.Insert{Columns: []int{0}}), "permission denied for table t") // without rows, too
 	update, err := tab.Modify(f.ctx, connector.Modify{Set: []int{1}})
 	require.NoError(t, err)
-	f.fails(update, "table t: the table is kept from others who write for this, which user bob may not do: that takes UPDATE, DELETE or TRUNCATE of the whole table, and not of some columns: ")
+	f.fails(update, "table t: this keeps others from writing to the table, for which user bob needs UPDATE, DELETE or TRUNCATE of the whole table, and not of some columns: ")
 }
 
 // noise is text that does not become smaller when it is compressed.
