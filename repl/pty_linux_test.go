@@ -93,7 +93,7 @@ func openPTY(t *testing.T) (master, slave *os.File) {
 func startShell(t *testing.T, env ...string) *terminal {
 	master, slave := openPTY(t)
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "SLUICE_TEST_SHELL=1", "TERM=xterm")
+	cmd.Env = append(os.Environ(), "SLUICE_TEST_SHELL=1", "TERM=xterm", "GORACE=atexit_sleep_ms=0") // else the race detector ends it a second late
 	cmd.Env = append(cmd.Env, env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}

@@ -33,7 +33,7 @@ func startAnother(t testing.TB, path string) *another {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	cmd := exec.Command(self, "-test.run=^TestAnotherHelper$")
-	cmd.Env = append(os.Environ(), "ANOTHER_FILE="+path)
+	cmd.Env = append(os.Environ(), "ANOTHER_FILE="+path, "GORACE=atexit_sleep_ms=0") // else the race detector ends it a second late
 	cmd.Stderr = os.Stderr
 	a := &another{cmd: cmd}
 	a.in, err = cmd.StdinPipe()

@@ -243,7 +243,7 @@ func TestFaults(t *testing.T) {
 				trace := filepath.Join(t.TempDir(), "trace")
 				cmd := exec.Command(strace, "-f", "-o", trace, "-e", "trace="+calls, "-e", fmt.Sprintf("inject=%s:when=%d", fault, n),
 					"-P", path, "-P", path+"-journal", "-P", path+"-wal", "-P", dir, self, "-test.run=^TestFaultsHelper$")
-				cmd.Env = append(os.Environ(), "FAULTY_FILE="+path, "FAULTY_CASE="+name)
+				cmd.Env = append(os.Environ(), "FAULTY_FILE="+path, "FAULTY_CASE="+name, "GORACE=atexit_sleep_ms=0")
 				out, err := cmd.CombinedOutput()
 				require.NoError(t, err, string(out))
 				text, err := os.ReadFile(trace)
