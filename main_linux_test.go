@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -123,8 +124,15 @@ func TestLockedDatabase(t *testing.T) {
 	require.NoError(t, err)
 	_, err = held.ExecContext(t.Context(), "BEGIN EXCLUSIVE")
 	require.NoError(t, err)
-	time.AfterFunc(4*time.Second, func() { _, _ = held.ExecContext(context.Background(), "ROLLBACK") })
-	code, out, errs := runStart(t, "lock.db", "--format", "csv", "-c", "SELECT COUNT(*) AS n FROM t")
+	said := t.TempDir()
+	go func() { // once it says that it waits
+		for text := ""; !strings.HasSuffix(text, "ends the wait.\n") && t.Context().Err() == nil; time.Sleep(10 * time.Millisecond) {
+			b, _ := os.ReadFile(filepath.Join(said, "err"))
+			text = string(b)
+		}
+		_, _ = held.ExecContext(context.Background(), "ROLLBACK")
+	}()
+	code, out, errs := runStartIn(t, said, "lock.db", "--format", "csv", "-c", "SELECT COUNT(*) AS n FROM t")
 	require.Zero(t, code, errs)
 	require.Equal(t, "n\n0\n", out)
 	dir, err := os.Getwd()

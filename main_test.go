@@ -160,7 +160,12 @@ func TestMemoryBudget(t *testing.T) {
 // runStart runs the program with nothing to read.
 func runStart(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	dir := t.TempDir()
+	return runStartIn(t, t.TempDir(), args...)
+}
+
+// runStartIn is runStart that has its output in the files out and err of a directory meanwhile.
+func runStartIn(t *testing.T, dir string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
 	in, err := os.Open(os.DevNull)
 	require.NoError(t, err)
 	defer in.Close()
