@@ -71,7 +71,8 @@ const mysqlDoc = "# MySQL and MariaDB: catalogs, tables, types\n\nThe tables of 
 	"CREATE TABLE makes have it.\n\n" +
 	"## Rights\n\n" +
 	"Reading needs SELECT. CREATE TABLE AS needs CREATE, ALTER, DROP and INSERT in the database, and says so before it makes\n" +
-	"anything. INSERT, UPDATE and DELETE need\n" +
+	"anything; a REPLACE TABLE AS that waits for those who use the old table hears Ctrl-C where there is LOCK TABLES and SELECT, too.\n" +
+	"INSERT, UPDATE and DELETE need\n" +
 	"the right of that name, UPDATE and DELETE also CREATE TEMPORARY TABLES. With CREATE, DROP, INSERT and SELECT in the database such a\n" +
 	"write has a table of one row beside it, which tells what became of it when the answer to the COMMIT is lost; without,\n" +
 	"that is in doubt.\n"

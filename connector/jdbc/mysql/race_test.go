@@ -190,6 +190,18 @@ func TestPublishedStays(t *testing.T) {
 	f := setUp(t)
 	for _, dies := range []bool{false, true} { // the job, while its RENAME waits
 		f.quick("DROP TABLE IF EXISTS t", "CREATE TABLE t (a INT) ENGINE=InnoDB", "INSERT INTO t VALUES (1)")
+		var down atomic.Bool
+		s, p := f.through(func(testserver.Direction, []byte) testserver.Verdict {
+			if down.Load() {
+				return testserver.Cut
+			}
+			return testserver.Pass
+		})
+		tx := s.Stage(server.Target{Database: f.db, Table: "t", Definition: server.Definition{Schema: schema(t, "a INT")}, Mode: server.Replace})
+		note := ""
+		tx.(connector.Evident).NoteEvidence(func(text string) error { note = text; return nil })
+		_, err := f.write(tx, numbers(10, 3))
+		require.NoError(t, err)
 		holder, err := f.s.connect(f.ctx, f.db)
 		require.NoError(t, err)
 		for _, s := range []string{"BEGIN", "SELECT * FROM t"} {
@@ -204,18 +216,6 @@ func TestPublishedStays(t *testing.T) {
 			f.waiting(statement)
 		}
 		rival("ALTER TABLE t ADD z INT")
-		var down atomic.Bool
-		s, p := f.through(func(testserver.Direction, []byte) testserver.Verdict {
-			if down.Load() {
-				return testserver.Cut
-			}
-			return testserver.Pass
-		})
-		tx := s.Stage(server.Target{Database: f.db, Table: "t", Definition: server.Definition{Schema: schema(t, "a INT")}, Mode: server.Replace})
-		note := ""
-		tx.(connector.Evident).NoteEvidence(func(text string) error { note = text; return nil })
-		_, err = f.write(tx, numbers(10, 3))
-		require.NoError(t, err)
 		var out connector.Outcome
 		over := make(chan struct{})
 		go func() { defer close(over); out, err = tx.Commit(f.ctx) }()
@@ -343,6 +343,15 @@ func TestCancel(t *testing.T) {
 			return write(ctx, tx)
 		}
 	}
+	f.sql("INSTALL SONAME 'metadata_lock_info'")
+	defer f.sql("UNINSTALL SONAME 'metadata_lock_info'")
+	replace := func(ctx context.Context) error {
+		tx := f.s.Stage(server.Target{Database: f.db, Table: "t", Definition: server.Definition{Schema: keyed(t)}, Mode: server.Replace})
+		defer func() { require.NoError(t, tx.Abort(f.ctx)) }()
+		err := write(ctx, tx)
+		require.ErrorContains(t, err, fmt.Sprintf("is in use by session %d of "+testserver.User, holder.id))
+		return err
+	}
 	for name, x := range map[string]struct {
 		hold []string
 		do   func(context.Context) error
@@ -368,6 +377,8 @@ func TestCancel(t *testing.T) {
 		"insert, a row's lock":    {[]string{"BEGIN", "DELETE FROM t WHERE a = 5"}, insert(false)},
 		"overwrite, a row's lock": {[]string{"BEGIN", "UPDATE t SET a = 6"}, insert(true)},
 		"insert, a table's lock":  {[]string{"LOCK TABLES t WRITE"}, insert(false)},
+		"replace, a reader":       {[]string{"BEGIN", "SELECT * FROM t"}, replace},
+		"replace, a table's lock": {[]string{"LOCK TABLES t WRITE"}, replace},
 		"truncate":                {[]string{"BEGIN", "SELECT * FROM t"}, func(ctx context.Context) error { return f.open("t").Truncate(ctx) }},
 		"drop":                    {[]string{"BEGIN", "SELECT * FROM l"}, func(ctx context.Context) error { return f.s.DropTable(ctx, f.db, "l", "") }},
 		"alter": {[]string{"BEGIN", "SELECT * FROM l"}, func(ctx context.Context) error {

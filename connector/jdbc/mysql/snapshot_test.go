@@ -204,14 +204,15 @@ func TestSnapshotHoldsTables(t *testing.T) {
 		w, err := tx.Writer(f.ctx, 0)
 		require.NoError(t, err)
 		require.NoError(t, w.Write(f.ctx, feed(numbers(i+2, 1))))
-		_, err = tx.Seal(f.ctx)
-		require.NoError(t, err)
 		ended := make(chan error, 1)
 		go func() {
-			_, err := tx.Commit(f.ctx)
+			_, err := tx.Seal(f.ctx)
+			if err == nil {
+				_, err = tx.Commit(f.ctx)
+			}
 			ended <- err
 		}()
-		waiting := "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE = 'Waiting for table metadata lock' AND INFO LIKE 'RENAME%'"
+		waiting := "SELECT COUNT(*) FROM information_schema.PROCESSLIST WHERE STATE = 'Waiting for table metadata lock' AND INFO LIKE 'LOCK TABLES%'"
 		for f.sql(waiting) == "0\n" {
 		}
 		var last int64

@@ -238,6 +238,9 @@ func (t *staged) seal(ctx context.Context) error {
 	if _, err := t.c.exec(ctx, "SET SESSION autocommit=1"); err != nil {
 		return err
 	}
+	if err := t.awaitUsers(ctx); err != nil {
+		return err
+	}
 	t.stored = t.load.sent
 	return failpoint.Hit("seal.fsynced")
 }
@@ -310,7 +313,7 @@ func (t *staged) publish(ctx context.Context) (connector.Outcome, error) {
 	case number == errTableExists, number == errNoSuchTable && t.old != nil:
 		return connector.NotDone, fmt.Errorf("%w: %s", server.ErrChanged, t.name)
 	case number == errLockWait:
-		return connector.NotDone, fmt.Errorf("table %s is in use by other sessions, which have not let go of it for %d seconds: %w", t.name, publishWait, err)
+		return connector.NotDone, &LockedError{t.name, t.s.holder(t.database, t.name, t.c.id), err}
 	default:
 		return connector.NotDone, fmt.Errorf("table %s: %w", t.name, err)
 	}
