@@ -58,7 +58,9 @@ const mysqlDoc = "# MySQL and MariaDB: catalogs, tables, types\n\nThe tables of 
 	"are dropped by the next session that uses the catalog, from any host: the server itself knows that the job's session\n" +
 	"is over. Only `_sluice_<job>_done`, or a `_sluice_<job>_mark` with a row, waits for the host that has the job's\n" +
 	"journal: it tells that the commit happened, and goes once that host has used the catalog, or after seven days. UPDATE\n" +
-	"and DELETE tell rows apart by the PRIMARY KEY or a unique index without NULLs, and are refused without one.\n\n" +
+	"and DELETE tell rows apart by the PRIMARY KEY or a unique index without NULLs, and are refused without one.\n" +
+	"On Galera, and in a group with several primaries, where a lock is known to one node only, CREATE TABLE AS and REPLACE\n" +
+	"TABLE AS are refused, and INSERT has no mark.\n\n" +
 	"## What a read sees\n\n" +
 	"All tables that one statement reads of a server are read from one snapshot. A server of this kind gives it to one session\n" +
 	"alone, so that they are read one after the other; catalogs of the same address, user and parameters share it. They are held\n" +

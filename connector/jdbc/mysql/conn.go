@@ -27,7 +27,7 @@ const (
 // escape, names are in back-quotes, zero is not a request for the next AUTO_INCREMENT value.
 const sqlMode = "STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO"
 
-// setup makes a session independent of the server's defaults. Limits on the time of statements are lifted; a
+// setup sets on a session what the meaning of our statements depends on, and lifts the limits on their time. A
 // session whose client is gone without a word is ended by TCP's keepalive.
 const setup = "SET SESSION sql_mode='" + sqlMode + "', SESSION time_zone='+00:00', SESSION autocommit=1, SESSION character_set_client=utf8mb4, SESSION character_set_connection=utf8mb4, " +
 	"SESSION character_set_results=utf8mb4, SESSION collation_connection=utf8mb4_bin, SESSION foreign_key_checks=1, SESSION unique_checks=1, SESSION sql_select_limit=18446744073709551615, SESSION completion_type=0, " +
@@ -122,6 +122,9 @@ func (c *conn) prepare(ctx context.Context) error {
 	rows, err := c.query(ctx, "SELECT CONNECTION_ID(), VERSION(), @@lower_case_table_names, @@max_allowed_packet, @@innodb_flush_log_at_trx_commit")
 	if err != nil {
 		return err
+	}
+	if len(rows) != 1 || len(rows[0]) < 5 {
+		return &LinkError{c.s.addr(), "what answers there does not tell what server it is"}
 	}
 	r := rows[0]
 	c.id, _ = strconv.ParseUint(r[0].text, 10, 64)

@@ -78,6 +78,9 @@ func (c *conn) checkTarget(ctx context.Context, t server.Target) (old *table, er
 	if err := checkNew(t.Table); err != nil {
 		return nil, err
 	}
+	if err := c.oneNode(ctx); err != nil {
+		return nil, err
+	}
 	if err := c.exactDatabase(ctx, t.Database); err != nil {
 		return nil, err
 	}

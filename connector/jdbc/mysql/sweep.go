@@ -48,8 +48,14 @@ func (c *conn) sweep(ctx context.Context, database string, keep func(connector.J
 		return nil, nil, err
 	}
 	list, err := c.leftovers(ctx, database)
-	if err != nil {
+	if err != nil || len(list) == 0 {
 		return nil, nil, err
+	}
+	if kind, err := c.cluster(ctx); err != nil || kind != "" {
+		for _, l := range list {
+			kept = append(kept, l.there(database)...) // their jobs may live on another node
+		}
+		return nil, kept, err
 	}
 	var told []error
 	for _, l := range list {

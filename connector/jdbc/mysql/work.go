@@ -90,6 +90,9 @@ func (w *work) mark(ctx context.Context) error {
 	if w.note == nil {
 		return nil
 	}
+	if kind, err := w.c.cluster(ctx); err != nil || kind != "" {
+		return err // nobody could sweep it
+	}
 	if lacks, err := w.c.lacks(ctx, w.database, ownName(w.job, markName), "DROP", "INSERT", "SELECT"); err != nil || len(lacks) > 0 {
 		return err
 	}
