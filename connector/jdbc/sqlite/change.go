@@ -15,14 +15,14 @@ const noRowid = math.MinInt64
 // ?2 or all.
 func (t *Transaction) changeSQL(ranged bool) string {
 	change := t.target.Change
-	var names, keys, same []string
+	var keys, same []string
 	table := "main." + Quote(t.target.Table)
 	for i, c := range t.target.Columns[:change.Keys] {
 		k := fmt.Sprintf("k%d", i)
-		names, keys = append(names, Quote(c.Name)), append(keys, k)
+		keys = append(keys, k)
 		same = append(same, "r."+k+" = "+Quote(t.target.Table)+"."+Quote(c.Name))
 	}
-	where := " WHERE (" + strings.Join(names, ", ") + ") IN (SELECT " + strings.Join(keys, ", ") + " FROM " + changed
+	where := " WHERE (" + t.keyNames() + ") IN (SELECT " + strings.Join(keys, ", ") + " FROM " + changed
 	if ranged {
 		where += " WHERE rowid BETWEEN ?1 AND ?2"
 	}
@@ -37,6 +37,18 @@ func (t *Transaction) changeSQL(ranged bool) string {
 	}
 	return "UPDATE " + table + " SET (" + strings.Join(to, ", ") + ") = (SELECT " + strings.Join(values, ", ") +
 		" FROM " + changed + " AS r WHERE " + strings.Join(same, " AND ") + ")" + where
+}
+
+// keyNames are the columns that tell the row to change.
+func (t *Transaction) keyNames() string {
+	if id := t.target.Change.Rowid; id != "" {
+		return Quote(id)
+	}
+	var names []string
+	for _, c := range t.target.Columns[:t.target.Change.Keys] {
+		names = append(names, c.Name)
+	}
+	return t.info.byKey(names)
 }
 
 // fastest returns the statement that changes all rows with the least work, to the same effect as that of changeSQL.

@@ -287,9 +287,9 @@ func (t *Transaction) changedKey(row int64) string {
 
 // changedValues returns the values, with those that the row was to get, of the columns that a message names.
 func (t *Transaction) changedValues(own *Error, row int64) string {
-	var values, names, keys []string
-	for i, c := range t.target.Columns[:t.target.Change.Keys] {
-		names, keys = append(names, Quote(c.Name)), append(keys, fmt.Sprintf("k%d", i))
+	var values, keys []string
+	for i := range t.target.Change.Keys {
+		keys = append(keys, fmt.Sprintf("k%d", i))
 	}
 	set := t.written()
 	columns := make([]string, 0, len(t.info.Columns))
@@ -300,7 +300,7 @@ func (t *Transaction) changedValues(own *Error, row int64) string {
 		if !mentions(own.Msg, t.target.Table+"."+name) {
 			continue
 		}
-		sql := "SELECT quote(" + Quote(name) + ") FROM main." + Quote(t.target.Table) + " WHERE (" + strings.Join(names, ", ") +
+		sql := "SELECT quote(" + Quote(name) + ") FROM main." + Quote(t.target.Table) + " WHERE (" + t.keyNames() +
 			") IN (SELECT " + strings.Join(keys, ", ") + " FROM " + changed + " WHERE rowid = ?1)"
 		if i := slices.IndexFunc(set, func(c types.Column) bool { return c.Name == name }); i >= 0 {
 			sql = fmt.Sprintf("SELECT quote(v%d) FROM %s WHERE rowid = ?1", i, changed)

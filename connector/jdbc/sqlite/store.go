@@ -117,6 +117,8 @@ type TableInfo struct {
 	Rowid string
 	// UTF16 says that the database keeps text as UTF-16.
 	UTF16 bool
+
+	uniques []uniqueKey // over the columns of the primary key
 }
 
 // Names returns the names of the tables and views of a file, sorted, without reserved ones.
@@ -198,6 +200,9 @@ func (s *Store) Describe(c *Conn, name string, sample bool) (*TableInfo, error) 
 		t.Columns = append(t.Columns, col)
 	}
 	if err := s.finishKey(c, t, keys, without); err != nil {
+		return nil, err
+	}
+	if t.uniques, err = t.uniqueKeys(c); err != nil {
 		return nil, err
 	}
 	if !t.View && !t.Virtual && !without {

@@ -99,6 +99,9 @@ func (t *Table) transaction(insert connector.Insert, empty bool) (connector.Tran
 	}
 	tx := NewTransaction(Target{Store: t.store, Table: t.info.Name, Columns: cols, Empty: empty, Overwrite: insert.Overwrite, ReadsSame: insert.ReadsSame, ReadsTarget: insert.ReadsTarget})
 	tx.table = t
+	if tx.mayDrop() {
+		return tx, t.info.replaceable(cols)
+	}
 	return tx, nil
 }
 

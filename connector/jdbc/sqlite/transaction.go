@@ -407,6 +407,11 @@ func (t *Transaction) checkInsert(c *Conn) error {
 			return err
 		}
 	}
+	if t.target.Key != nil || t.mayDrop() {
+		if err := info.replaceable(t.target.Columns); err != nil {
+			return err
+		}
+	}
 	t.info = info
 	return nil
 }

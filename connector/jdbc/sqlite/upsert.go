@@ -27,7 +27,7 @@ func (t *Table) Upsert(_ context.Context, u connector.Upsert) (connector.Transac
 	if !sameNames(key, t.info.PrimaryKey) {
 		return nil, fmt.Errorf("table %s has the PRIMARY KEY (%s), and the rows have the key (%s)", t.info.Name, strings.Join(t.info.PrimaryKey, ", "), strings.Join(key, ", "))
 	}
-	return upsert, nil
+	return upsert, t.info.replaceable(upsert.target.Columns)
 }
 
 // sameNames reports whether two lists have the same names in any order.
@@ -156,7 +156,7 @@ func (t *Transaction) keyIn() string {
 	for i, at := range t.target.Key {
 		names, cells = append(names, t.target.Columns[at].Name), append(cells, fmt.Sprintf("c%d", i))
 	}
-	return "(" + quoteAll(names) + ") IN (SELECT " + strings.Join(cells, ", ") + " FROM " + Quote(t.deleted.name) + ")"
+	return "(" + t.info.byKey(names) + ") IN (SELECT " + strings.Join(cells, ", ") + " FROM " + Quote(t.deleted.name) + ")"
 }
 
 // closeDelete closes the statements of deletes.
