@@ -446,9 +446,11 @@ func (x *transaction) Seal(ctx context.Context) (int64, error) {
 
 func (x *transaction) Commit(context.Context) (connector.Outcome, error) {
 	x.w.event("commit")
+	var tells error
 	if x.w.onCommit != nil {
-		if out, err := x.w.onCommit(); out != connector.Done {
-			return out, err
+		var out connector.Outcome
+		if out, tells = x.w.onCommit(); out != connector.Done {
+			return out, tells
 		}
 	}
 	x.w.mu.Lock()
@@ -459,7 +461,7 @@ func (x *transaction) Commit(context.Context) (connector.Outcome, error) {
 		x.w.tables[x.name] = t
 	}
 	if x.upsert != nil {
-		return connector.Done, t.merge(x)
+		return connector.Done, errors.Join(tells, t.merge(x))
 	}
 	if x.kinds != nil {
 		t.changes = append(t.changes, x.kinds...)
@@ -467,7 +469,7 @@ func (x *transaction) Commit(context.Context) (connector.Outcome, error) {
 	if len(x.rows) > 0 {
 		t.batches = append(t.batches, batchOf(x.schema.Types(), x.rows))
 	}
-	return connector.Done, nil
+	return connector.Done, tells
 }
 
 func (x *transaction) Abort(context.Context) error {

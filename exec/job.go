@@ -464,7 +464,7 @@ func (j *Job) finish(created []hooks.JobStatusHook) {
 		}
 		if outcome == connector.Done {
 			j.note(store.Record{Type: store.Published, Target: i})
-			j.warn("clean-up", err)
+			j.warn("committed", err)
 			continue
 		}
 		if err == nil {

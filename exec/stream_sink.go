@@ -29,6 +29,7 @@ type streamSink struct {
 	memory *memory
 	// evidence is by what the commit of the last transaction can be asked for; "" when it is not.
 	evidence string
+	told     string // what a commit that happened had to tell last
 }
 
 // epochBuffer keeps the rows between two checkpoints.
@@ -276,6 +277,10 @@ func (s *streamSink) attempt(ctx context.Context, wait time.Duration) (busy *con
 		s.buffer.reset()
 		s.memory.free()
 		j.written.Add(rows)
+		if err != nil && err.Error() != s.told { // it may be so at every checkpoint
+			s.told = err.Error()
+			j.warn("committed", err)
+		}
 		return nil, nil
 	case connector.Unknown:
 		s.stream.noteDoubt(s, tx, id)

@@ -52,6 +52,8 @@ func TestStreamEnds(t *testing.T) {
 		state  State
 		rows   int // committed
 		err    string
+
+		warning string // after the job's name
 	}{
 		{name: "well", events: "begin seal commit begin seal commit", state: Finished, rows: 30},
 		{name: "the fourth read fails", setup: func(_ *world, f *feed) { f.onRead = failOn(f, 3, boom) },
@@ -127,6 +129,9 @@ func TestStreamEnds(t *testing.T) {
 		{name: "canceled while it commits", setup: func(w *world, _ *feed) {
 			w.onCommit = func() (connector.Outcome, error) { w.rt.cancelAll(); return connector.Done, nil }
 		}, events: "begin seal commit", state: Canceled, rows: 10, err: "the job was canceled"},
+		{name: "commits have something to tell, once", setup: func(w *world, _ *feed) {
+			w.onCommit = func() (connector.Outcome, error) { return connector.Done, errors.New("not replicated") }
+		}, events: "begin seal commit begin seal commit", state: Finished, rows: 30, warning: "committed: not replicated\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t)
@@ -167,7 +172,11 @@ func TestStreamEnds(t *testing.T) {
 			require.Equal(t, job.Streaming, infos[0].Mode)
 			require.EqualValues(t, c.rows, infos[0].Rows)
 			require.Equal(t, []State{c.state}, ended)
-			require.Empty(t, warnings.String())
+			want := c.warning
+			if want != "" {
+				want = "[WARNING] job " + j.ID().String() + ": " + want
+			}
+			require.Equal(t, want, warnings.String())
 			for _, id := range w.ids {
 				require.NotEqual(t, j.ID(), id)
 				require.True(t, j.owns(id))
