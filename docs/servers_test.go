@@ -33,6 +33,14 @@ const postgresDoc = "# PostgreSQL: catalogs, tables, types\n\nThe tables of opti
 	"asked what became of the transaction; only when it cannot be asked is the outcome in doubt, and the next session that\n" +
 	"reaches it tells. All tables of one query are read from one snapshot, a large one by several connections; they are held\n" +
 	"while they are read, so that who drops, replaces or truncates one waits for the reader.\n\n" +
+	"## Keys\n\n" +
+	"Sluice tells texts apart by every character. A collation that is not deterministic may not, nor may types such as `citext`,\n" +
+	"and then a row with the key 'A' would replace that with 'a': INSERT with `'sink.on-conflict'`, and streaming into a PRIMARY\n" +
+	"KEY, refuse them in the key; so they do `bpchar` without a length, and where they come as text `interval`, `jsonb` and\n" +
+	"`numeric` without a scale. The tables that CREATE TABLE makes have none of them. A text for another type, such as `uuid`,\n" +
+	"is the key that the server reads in it: a UUID in capitals is the same key. A row that meets another in a unique index\n" +
+	"that is not the PRIMARY KEY's is an error, also in one of the same columns. UPDATE and DELETE go by the row's place, or in\n" +
+	"a table that has parts by the PRIMARY KEY as it compares.\n\n" +
 	"## Rights\n\n" +
 	"Reading needs SELECT, and USAGE of the schema. CREATE TABLE AS needs CREATE in the schema, REPLACE TABLE AS and ALTER TABLE\n" +
 	"the table's owner. INSERT, UPDATE, DELETE and TRUNCATE need the right of that name, and but for INSERT\n" +

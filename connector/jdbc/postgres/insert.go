@@ -9,6 +9,7 @@ import (
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
 	"github.com/sluice-sql/sluice/connector/jdbc/server"
+	"github.com/sluice-sql/sluice/types"
 )
 
 var (
@@ -27,7 +28,8 @@ const (
 type insert struct {
 	table     *Table
 	columns   []writePlan
-	stored    []*columnInfo // those of columns, as planned
+	stored    []*columnInfo  // those of columns, as planned
+	typed     []types.Column // columns as their values come
 	overwrite bool
 	conflict  string
 	info      *tableInfo // since Begin
@@ -37,13 +39,13 @@ type insert struct {
 
 // Transaction returns a new transaction that inserts rows.
 func (t *Table) Transaction(ctx context.Context, in connector.Insert) (connector.Transaction, error) {
-	w := &insert{table: t, overwrite: in.Overwrite, conflict: t.server.onConflict()}
+	w := &insert{table: t, typed: t.typed(in.Columns), overwrite: in.Overwrite, conflict: t.server.onConflict()}
 	var err error
 	if w.stored, w.columns, err = t.written(in.Columns); err != nil {
 		return nil, err
 	}
-	if w.conflict != "" && len(t.info.key) == 0 {
-		return nil, errNoKeyFor(t.info.rel.String(), w.conflict)
+	if err := w.checkKey(t.info); err != nil {
+		return nil, err
 	}
 	if in.Overwrite {
 		if err := t.CheckOverwrite(ctx); err != nil {
@@ -51,6 +53,26 @@ func (t *Table) Transaction(ctx context.Context, in connector.Insert) (connector
 		}
 	}
 	return &Transaction{server: t.server, database: t.database, work: w}, nil
+}
+
+// checkKey makes sure that there is a key by which rows can replace others or give way to them.
+func (w *insert) checkKey(info *tableInfo) error {
+	switch {
+	case w.conflict == "":
+		return nil
+	case len(info.key) == 0:
+		return errNoKeyFor(info.rel.String(), w.conflict)
+	}
+	return info.replaceable(w.typed)
+}
+
+// typed are columns of the schema, given by their positions.
+func (t *Table) typed(positions []int) []types.Column {
+	list := make([]types.Column, len(positions))
+	for i, at := range positions {
+		list[i] = t.schema.Columns[at]
+	}
+	return list
 }
 
 // written says how values go into columns, given by their positions in the schema.
@@ -162,10 +184,10 @@ func (w *insert) begin(ctx context.Context, t *Transaction, _ connector.JobID) (
 		w.load = &load{name: rel.sql(), relation: rel.name, columns: w.columns, table: rel.String()}
 		return nil
 	}
-	if w.conflict != "" && len(w.info.key) == 0 {
-		return errNoKeyFor(rel.String(), w.conflict)
+	if err := w.checkKey(w.info); err != nil {
+		return err
 	}
-	w.merge = &merge{into: rel.sql(), key: w.info.key, columns: w.columns, conflict: w.conflict}
+	w.merge = &merge{into: rel.sql(), key: w.info.key, keyName: w.info.keyName, columns: w.columns, conflict: w.conflict}
 	w.load, err = w.merge.prepare(ctx, t.c, rel.String())
 	return err
 }

@@ -19,6 +19,7 @@ func errNoKeyFor(table, conflict string) error {
 type merge struct {
 	into     string // quoted
 	key      []string
+	keyName  string // of its constraint: the key's columns alone could mean other unique indexes, too
 	columns  []writePlan
 	conflict string // update or ignore; "": a duplicate key is an error
 	load     *load
@@ -68,10 +69,10 @@ func (m *merge) run(ctx context.Context, c *conn) (int64, error) {
 	case m.conflict == "":
 		sql += rows + " ORDER BY " + quote(rowNumber)
 	case m.conflict == "ignore" || len(set) == 0:
-		sql += rows + " ORDER BY " + quote(rowNumber) + " ON CONFLICT (" + quoteAll(m.key) + ") DO NOTHING"
+		sql += rows + " ORDER BY " + quote(rowNumber) + " ON CONFLICT ON CONSTRAINT " + quote(m.keyName) + " DO NOTHING"
 	default:
 		sql += "(SELECT DISTINCT ON (" + quoteAll(m.key) + ") * FROM " + rows + " ORDER BY " + quoteAll(m.key) + ", " + quote(rowNumber) + " DESC) AS s ORDER BY " + quote(rowNumber) +
-			" ON CONFLICT (" + quoteAll(m.key) + ") DO UPDATE SET " + strings.Join(set, ", ")
+			" ON CONFLICT ON CONSTRAINT " + quote(m.keyName) + " DO UPDATE SET " + strings.Join(set, ", ")
 	}
 	var stored int64
 	err := c.locked(ctx, m.load.table, func(ctx context.Context) error {

@@ -76,7 +76,8 @@ type tableInfo struct {
 	identity string // oid and version of the catalog's row: tells it from a later one, and from itself changed
 	kind     string
 	columns  []columnInfo
-	key      []string // the primary key's columns
+	key      []string      // the primary key's columns
+	loose    []looseColumn // of key
 	keyName  string
 	comment  string
 	parts    bool  // others inherit from it
@@ -222,8 +223,7 @@ FROM pg_catalog.pg_class c WHERE c.oid = $1::pg_catalog.oid`, oid)
 		t.rules = strings.Split(*row[5], ", ")
 	}
 	if t.keyName != "" {
-		t.key, err = c.texts(ctx, `SELECT a.attname FROM pg_catalog.pg_constraint k CROSS JOIN LATERAL pg_catalog.unnest(k.conkey) WITH ORDINALITY AS u(num, at) JOIN pg_catalog.pg_attribute a ON a.attrelid = k.conrelid AND a.attnum = u.num
-WHERE k.conrelid = $1::pg_catalog.oid AND k.contype = 'p' ORDER BY u.at`, oid)
+		err = t.readKey(ctx, c)
 	}
 	return t, err
 }

@@ -18,7 +18,8 @@ type upsert struct {
 	table   *Table
 	columns []writePlan
 	stored  []*columnInfo
-	key     []int // positions in columns
+	typed   []types.Column // columns as their values come
+	key     []int          // positions in columns
 	rows    *load
 	merge   *merge
 	keys    *load // of rows to delete; nil up to the first
@@ -26,7 +27,7 @@ type upsert struct {
 
 // Upsert returns a new transaction that puts rows into the table by key.
 func (t *Table) Upsert(_ context.Context, up connector.Upsert) (connector.Transaction, error) {
-	w := &upsert{table: t, key: up.Key}
+	w := &upsert{table: t, key: up.Key, typed: t.typed(up.Columns)}
 	var err error
 	if w.stored, w.columns, err = t.written(up.Columns); err != nil {
 		return nil, err
@@ -34,14 +35,14 @@ func (t *Table) Upsert(_ context.Context, up connector.Upsert) (connector.Transa
 	return &Transaction{server: t.server, database: t.database, work: w}, w.checkKey(t.info)
 }
 
-// checkKey makes sure that the rows' key is the table's.
+// checkKey makes sure that the rows' key is the table's, and tells its rows apart.
 func (w *upsert) checkKey(info *tableInfo) error {
 	var names []string
 	for _, at := range w.key {
 		names = append(names, w.columns[at].name)
 	}
 	if sameNames(names, info.key) {
-		return nil
+		return info.replaceable(w.typed)
 	}
 	if len(info.key) == 0 {
 		return fmt.Errorf("table %s has no PRIMARY KEY, by which its rows could be replaced and deleted", info.rel)
@@ -61,7 +62,7 @@ func (w *upsert) begin(ctx context.Context, t *Transaction, _ connector.JobID) e
 	if err := w.checkKey(info); err != nil {
 		return err
 	}
-	w.merge = &merge{into: info.rel.sql(), key: info.key, columns: w.columns, conflict: "update"}
+	w.merge = &merge{into: info.rel.sql(), key: info.key, keyName: info.keyName, columns: w.columns, conflict: "update"}
 	w.rows, err = w.merge.prepare(ctx, t.c, info.rel.String())
 	return err
 }
