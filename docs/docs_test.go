@@ -116,8 +116,9 @@ func TestSQLiteTypes(t *testing.T) {
 	b.WriteString("\n## Keys\n\n" +
 		"Sluice tells texts apart by every character, blanks at the end too. COLLATE NOCASE or RTRIM does not, and then a row with\n" +
 		"the key 'A' would replace that with 'a': INSERT with `'sink.on-conflict'`, and streaming into a PRIMARY KEY, refuse a text\n" +
-		"in the key whose collation is not BINARY, in the PRIMARY KEY or in another unique index of just its columns. The tables\n" +
-		"that CREATE TABLE makes have BINARY. A text such as '01' that a column of numbers would turn into 1 fails at its row.\n" +
+		"in the key whose collation is not BINARY, in the PRIMARY KEY or in another unique index of just its columns.\n" +
+		"Both also refuse a UNIQUE constraint beside the PRIMARY KEY where the table has ON CONFLICT REPLACE or IGNORE.\n" +
+		"The tables that CREATE TABLE makes have BINARY. A text such as '01' that a column of numbers would turn into 1 fails at its row.\n" +
 		"UPDATE and DELETE go by the rowid, or in a table WITHOUT ROWID by the PRIMARY KEY as it compares.\n")
 	b.WriteString("\n## Tables that are there\n\n" +
 		"| statement | indexes, triggers, views, constraints | refused |\n|---|---|---|\n" +

@@ -16,17 +16,17 @@ type uniqueKey struct {
 	collations map[string]string // of each column
 }
 
-// uniqueKeys returns the indexes that an ON CONFLICT with the primary key's columns may mean. A rowid has none.
-func (t *TableInfo) uniqueKeys(c *Conn) ([]uniqueKey, error) {
+// readUniques notes the indexes that an ON CONFLICT with the primary key's columns may mean, and the columns of another
+// UNIQUE constraint. A rowid has no index.
+func (t *TableInfo) readUniques(c *Conn) error {
 	if len(t.PrimaryKey) == 0 || t.View || t.Virtual {
-		return nil, nil
+		return nil
 	}
 	rows, err := c.Rows(`SELECT l.name, l.origin, x.name, x.coll FROM pragma_index_list(?1, 'main') AS l, pragma_index_xinfo(l.name, 'main') AS x
 		WHERE l."unique" AND NOT l.partial AND x.key ORDER BY l.seq, x.seqno`, t.Name)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var keys []uniqueKey
 	for len(rows) > 0 {
 		k := uniqueKey{collations: map[string]string{}}
 		k.name, _ = rows[0][0].(string)
@@ -38,16 +38,35 @@ func (t *TableInfo) uniqueKeys(c *Conn) ([]uniqueKey, error) {
 			columns = append(columns, name)
 			rows = rows[1:]
 		}
-		if sameNames(columns, t.PrimaryKey) {
-			keys = append(keys, k)
+		switch {
+		case sameNames(columns, t.PrimaryKey):
+			t.uniques = append(t.uniques, k)
+		case k.origin == "u":
+			t.beside = columns
 		}
 	}
-	return keys, nil
+	return nil
+}
+
+// resolves reports that a constraint of the table's statement has a clause by which SQLite itself replaces rows, or
+// drops them.
+func (t *TableInfo) resolves() bool {
+	words := bareWords(t.SQL)
+	for i := 2; i < len(words); i++ {
+		if words[i-2] == "ON" && words[i-1] == "CONFLICT" && (words[i] == "REPLACE" || words[i] == "IGNORE") {
+			return true
+		}
+	}
+	return false
 }
 
 // replaceable says why a row cannot take the place of just that one which has its primary key. written are the columns
 // that get values.
 func (t *TableInfo) replaceable(written []types.Column) error {
+	if t.beside != nil && t.resolves() {
+		return fmt.Errorf("table %s: a row with another PRIMARY KEY could be overwritten or deleted, or not be stored: a UNIQUE constraint beside the PRIMARY KEY (%s) may have the clause ON CONFLICT REPLACE or IGNORE; CREATE TABLE another without the clause, and INSERT the rows INTO it",
+			t.Name, strings.Join(t.beside, ", "))
+	}
 	for _, k := range t.uniques {
 		for _, name := range t.PrimaryKey {
 			collation := k.collations[name]

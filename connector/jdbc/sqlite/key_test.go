@@ -168,3 +168,31 @@ func TestNumericKey(t *testing.T) {
 		require.Equal(t, "11", one(t, path, "SELECT group_concat(CAST(k AS INT) || n) FROM t"))
 	}
 }
+
+// A UNIQUE constraint by which SQLite itself replaces rows, or drops them, is not left to take those of other keys.
+func TestKeyBesideReplace(t *testing.T) {
+	ctx := context.Background()
+	for _, clause := range []string{"REPLACE", "ignore"} {
+		ddl := "CREATE TABLE t (k TEXT PRIMARY KEY, n INT UNIQUE ON CONFLICT " + clause + ")"
+		path := file(t, ddl, "INSERT INTO t VALUES ('a', 1)")
+		want := "table t: a row with another PRIMARY KEY could be overwritten or deleted, or not be stored: a UNIQUE constraint beside the PRIMARY KEY (n) may have the clause ON CONFLICT REPLACE or IGNORE"
+		_, err := keyedTable(t, path, nil).Upsert(ctx, connector.Upsert{Columns: []int{0, 1}, Key: []int{0}})
+		require.ErrorContains(t, err, want)
+		for _, conflict := range []string{"update", "ignore"} {
+			_, err = keyedTable(t, path, map[string]string{"sink.on-conflict": conflict}).Transaction(ctx, connector.Insert{Columns: []int{0, 1}})
+			require.ErrorContains(t, err, want)
+		}
+	}
+	for _, ddl := range []string{
+		"CREATE TABLE t (k TEXT PRIMARY KEY ON CONFLICT REPLACE, n INT)",
+		"CREATE TABLE t (k TEXT PRIMARY KEY, n INT UNIQUE ON CONFLICT FAIL)",
+		"CREATE TABLE t (k TEXT PRIMARY KEY ON CONFLICT REPLACE, n INT); CREATE UNIQUE INDEX u ON t (n)",
+	} {
+		path := file(t, ddl, "INSERT INTO t VALUES ('a', 1)")
+		tx, err := keyedTable(t, path, nil).Upsert(ctx, connector.Upsert{Columns: []int{0, 1}, Key: []int{0}})
+		require.NoError(t, err)
+		_, _, err = write(tx.(*Transaction), batches(keyedRows(2, "a")))
+		require.NoError(t, err)
+		require.Equal(t, "a2", one(t, path, "SELECT group_concat(k || n) FROM t"))
+	}
+}

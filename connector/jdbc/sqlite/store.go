@@ -119,6 +119,7 @@ type TableInfo struct {
 	UTF16 bool
 
 	uniques []uniqueKey // over the columns of the primary key
+	beside  []string    // columns of a UNIQUE constraint that are others; nil: there is none
 }
 
 // Names returns the names of the tables and views of a file, sorted, without reserved ones.
@@ -202,7 +203,7 @@ func (s *Store) Describe(c *Conn, name string, sample bool) (*TableInfo, error) 
 	if err := s.finishKey(c, t, keys, without); err != nil {
 		return nil, err
 	}
-	if t.uniques, err = t.uniqueKeys(c); err != nil {
+	if err := t.readUniques(c); err != nil {
 		return nil, err
 	}
 	if !t.View && !t.Virtual && !without {
