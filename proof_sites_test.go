@@ -464,12 +464,24 @@ func (s *serverSite) setup(string) string        { return sourceSQL + s.catalog(
 func (s *serverSite) statement(st string) string { return text(st, s.table(), "") }
 func (s *serverSite) use() string                { return s.catalog() + "SHOW TABLES FROM d." + s.database + ";\n" }
 
-func (s *serverSite) look(t *testing.T, _ string) string {
+func (s *serverSite) look(t *testing.T, _ string) string { return s.lookAt(t, "t") }
+
+// keptTable is a table that a statement has replaced and kept, "" where there is none.
+func (s *serverSite) keptTable(t *testing.T) string {
+	for _, l := range s.leftovers(t) {
+		if name, ok := strings.CutPrefix(l, "table "+s.database+"."); ok && strings.HasSuffix(name, "_kept") {
+			return name
+		}
+	}
+	return ""
+}
+
+func (s *serverSite) lookAt(t *testing.T, table string) string {
 	integer, limit := "bigint", "SET lock_timeout = '1s';"
 	if !s.postgres() {
 		integer, limit = "SIGNED", "SET lock_wait_timeout = 1;"
 	}
-	out, err := s.server.TryQuery(s.database, limit+"SELECT count(*), coalesce(sum(id), 0), CAST(coalesce(sum(half * 2), 0) AS "+integer+"), coalesce(sum(length(name)), 0) FROM t;")
+	out, err := s.server.TryQuery(s.database, limit+"SELECT count(*), coalesce(sum(id), 0), CAST(coalesce(sum(half * 2), 0) AS "+integer+"), coalesce(sum(length(name)), 0) FROM "+table+";")
 	switch {
 	case err == nil:
 		return strings.ReplaceAll(strings.TrimSpace(out), "\t", " ")

@@ -59,8 +59,9 @@ const mysqlDoc = "# MySQL and MariaDB: catalogs, tables, types\n\nThe tables of 
 	"REPLACE TABLE AS moves the old table aside in the same RENAME, and refuses, and names it, when something would be lost\n" +
 	"with it: views and foreign keys that lead to it, indexes, triggers, defaults, comments, a collation that is not the\n" +
 	"database's default. Views that the user may not see at all are not seen. What others do to the old table in the moment\n" +
-	"before the RENAME counts as done before the REPLACE; should it get a trigger, an index or a foreign key then, it is\n" +
-	"kept as `_sluice_<job>_old`, and a warning tells of it at each use of the catalog until it is dropped. Rows go into a\n" +
+	"before the RENAME counts as done before the REPLACE; but should they alter it then, or put another table in its place,\n" +
+	"that is kept as `_sluice_<job>_kept`, and a warning tells of it at each use of the catalog until it is dropped (without\n" +
+	"the right PROCESS one of the very same definition is not told from the old one). Rows go into a\n" +
 	"table that is there in one transaction, which needs InnoDB; so does INSERT OVERWRITE. What a trigger writes to a table\n" +
 	"without transactions stays when the statement fails, which its error says. The hidden tables of a job that was killed\n" +
 	"are dropped by the next session that uses the catalog, from any host: the server itself knows that the job's session\n" +

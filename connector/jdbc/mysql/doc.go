@@ -10,7 +10,7 @@
 // DDL commits in MySQL, so that a table that is made cannot be hidden in a transaction. It is filled under a name of
 // ours, _sluice_<job>_new, which nobody lists, and is published by one RENAME TABLE, which is atomic and fails when
 // the name is taken; a table that is replaced moves aside to _sluice_<job>_old in the same RENAME, and is dropped
-// after it. The session of the job holds the lock GET_LOCK('sluice:<job>'): whoever gets that lock knows that the
+// after it, or kept as _sluice_<job>_kept if another session has worked on it at the last moment. The session of the job holds the lock GET_LOCK('sluice:<job>'): whoever gets that lock knows that the
 // job's session is over, on whatever host it was, and may clear up. A small table _sluice_<job>_mark becomes
 // _sluice_<job>_done in the same RENAME, so that one whose answer is lost can be told from one that was not done.
 //

@@ -16,9 +16,9 @@ import (
 // markLife is how many days a mark that says yes waits for a journal that does not ask. The server's clock counts.
 const markLife = 7
 
-// makeMark makes the job's mark.
-func (t *session) makeMark(ctx context.Context) error {
-	_, err := t.c.exec(ctx, "CREATE TABLE "+qualified(t.database, ownName(t.job, markName))+" (n INT NOT NULL PRIMARY KEY) ENGINE=InnoDB")
+// makeMark makes the job's mark. Its comment says how the table to be replaced was seen, "" where there is none.
+func (t *session) makeMark(ctx context.Context, seen string) error {
+	_, err := t.c.exec(ctx, "CREATE TABLE "+qualified(t.database, ownName(t.job, markName))+" (n INT NOT NULL PRIMARY KEY) ENGINE=InnoDB COMMENT="+literal(seen))
 	t.marked = err == nil || lost(err) // then it may be there, and is dropped
 	return err
 }

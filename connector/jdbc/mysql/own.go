@@ -12,7 +12,8 @@ import (
 // The endings of our tables' names.
 const (
 	stagedName    = "new"  // being filled
-	displacedName = "old"  // replaced
+	displacedName = "old"  // replaced, and to be dropped
+	keptName      = "kept" // replaced, and not to be dropped
 	markName      = "mark" // has a row once the job's transaction is committed
 	doneName      = "done" // what the mark is called once the job's table is published
 )
@@ -24,7 +25,7 @@ func ownName(job connector.JobID, ending string) string {
 
 // parseOwn reads the name of a table of ours; false for anything not exactly of the form.
 func parseOwn(name string) (job connector.JobID, ending string, ok bool) {
-	m := regexp.MustCompile(`^_sluice_([0-9a-f]{32})_(new|old|mark|done)$`).FindStringSubmatch(name)
+	m := regexp.MustCompile(`^_sluice_([0-9a-f]{32})_(new|old|kept|mark|done)$`).FindStringSubmatch(name)
 	if m == nil {
 		return job, "", false
 	}

@@ -143,7 +143,7 @@ func TestRivals(t *testing.T) {
 		for _, late := range []bool{false, true} {
 			f.sql("DROP TABLE IF EXISTS t; DROP VIEW IF EXISTS t; " + x.before)
 			s, _ := f.through(func(d testserver.Direction, b []byte) testserver.Verdict {
-				if late && d == testserver.ToServer && bytes.Contains(b, []byte("RENAME TABLE")) {
+				if late && d == testserver.ToServer && publishes(b) {
 					f.sql(x.rival)
 				}
 				return testserver.Pass
@@ -156,9 +156,11 @@ func TestRivals(t *testing.T) {
 			}
 			out, err := tx.Commit(f.ctx)
 			if late && x.late == connector.Done {
-				require.NoError(t, err, x.rival)
 				require.Equal(t, connector.Done, out, x.rival)
+				require.ErrorContains(t, err, changedSince, x.rival)
 				require.Equal(t, "10\t45\n", f.sql("SELECT COUNT(*), SUM(a) FROM t"), x.rival)
+				kept := ownName(tx.(*staged).job, keptName)
+				f.sql("SELECT 1 FROM `" + kept + "`; DROP TABLE `" + kept + "`")
 				require.Empty(t, f.ours(), x.rival)
 				continue
 			}
@@ -174,6 +176,11 @@ func TestRivals(t *testing.T) {
 			require.Empty(t, f.ours(), x.rival)
 		}
 	}
+}
+
+// publishes reports whether a message has the RENAME that publishes.
+func publishes(b []byte) bool {
+	return bytes.Contains(b, []byte("RENAME TABLE")) && bytes.Contains(b, []byte("_"+doneName+"`"))
 }
 
 // waiting returns once a session of the server waits for the lock of a table's name with a statement that begins so.
@@ -238,15 +245,23 @@ func TestPublishedStays(t *testing.T) {
 			got, err := f.s.Outcome(f.ctx, f.db, note)
 			require.NoError(t, err)
 			require.Equal(t, connector.Done, got)
-			f.swept("the job died")
+			_, _, err = f.s.Sweep(f.ctx, f.db, nil)
+			require.ErrorContains(t, err, changedSince)
 			p.SetFilter(nil)
 			<-over
 		} else {
 			<-over
-			require.NoError(t, err)
+			require.ErrorContains(t, err, changedSince)
 			require.Equal(t, connector.Done, out)
 		}
 		require.Equal(t, whole, f.quick("SELECT * FROM t ORDER BY a"))
+		// The table that somebody worked on at the last moment is no loss either, and is told of until it is dropped.
+		kept := ownName(tx.(*staged).job, keptName)
+		require.Equal(t, "1\t\n", f.quick("SELECT a, z FROM `"+kept+"`"))
+		_, _, err = f.s.Sweep(f.ctx, f.db, nil)
+		require.ErrorContains(t, err, "`"+kept+"`")
+		f.quick("DROP TABLE `" + kept + "`")
+		f.swept("there is nothing to tell of any more")
 		require.Empty(t, f.ours())
 	}
 }
@@ -268,7 +283,7 @@ func TestDisplacedIsKept(t *testing.T) {
 				switch {
 				case down.Load():
 					return testserver.Cut
-				case d == testserver.ToServer && bytes.Contains(b, []byte("RENAME TABLE")):
+				case d == testserver.ToServer && publishes(b):
 					f.sql(rival)
 					if dies {
 						down.Store(true)
@@ -280,7 +295,7 @@ func TestDisplacedIsKept(t *testing.T) {
 			tx := s.Stage(server.Target{Database: f.db, Table: "t", Definition: server.Definition{Schema: keyed(t)}, Mode: server.Replace})
 			_, err := f.write(tx, numbers(0, 10))
 			require.NoError(t, err)
-			old := ownName(tx.(*staged).job, displacedName)
+			old := ownName(tx.(*staged).job, keptName)
 			if dies {
 				gone := make(chan struct{})
 				go func() { defer close(gone); _, _ = tx.Commit(f.ctx) }()

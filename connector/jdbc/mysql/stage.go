@@ -26,6 +26,7 @@ type staged struct {
 	target  server.Target
 	old     *table // that gives way; nil: none
 	oldID   string // InnoDB's number of it, where it may be known
+	seen    string // how it was seen
 	columns []target
 	made    bool
 	id      string
@@ -127,6 +128,7 @@ func (t *staged) begin(ctx context.Context, job connector.JobID) (err error) {
 	}
 	if t.old != nil {
 		t.oldID = t.c.tableID(ctx, t.database, t.name)
+		t.seen = seenAs(t.old, t.oldID)
 	}
 	name := ownName(job, stagedName)
 	ddl, _, err := createTable(qualified(t.database, name), t.target.Definition, &t.c.facts)
@@ -140,7 +142,7 @@ func (t *staged) begin(ctx context.Context, job connector.JobID) (err error) {
 	if len(lacks) > 0 {
 		return t.c.grant(ctx, t.name, t.database, stageRights, strings.Join(lacks, " and "))
 	}
-	if err := t.makeMark(ctx); isDenied(err) {
+	if err := t.makeMark(ctx, t.seen); isDenied(err) {
 		return t.c.grant(ctx, t.name, t.database, stageRights, "CREATE")
 	} else if err != nil {
 		return fmt.Errorf("table %s: %w", t.name, err)
@@ -356,7 +358,10 @@ func (t *staged) clear(ctx context.Context) error {
 	if t.known(connector.Done) != nil {
 		return nil
 	}
-	err := t.dropOwn(ctx, displacedName, t.old != nil)
+	var err error
+	if t.old != nil {
+		err = t.cleanUp(ctx, displacedName, func(c *conn) error { return c.dropDisplaced(ctx, t.database, t.job, t.name, t.seen) })
+	}
 	var kept *KeptError
 	if err == nil || errors.As(err, &kept) {
 		_ = t.dropOwn(ctx, doneName, true)

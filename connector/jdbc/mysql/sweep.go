@@ -13,11 +13,13 @@ import (
 // leftover is what a job has in a database.
 type leftover struct {
 	job       connector.JobID
-	staged    bool // _new is there
-	displaced bool // _old is there
-	marked    bool // _mark is there
-	done      bool // _done is there
-	aged      bool // that or _mark has been there for so long that nobody asks for it
+	staged    bool   // _new is there
+	displaced bool   // _old is there
+	kept      bool   // _kept is there
+	seen      string // how the table was seen that is _old now, by the comment of the mark
+	marked    bool   // _mark is there
+	done      bool   // _done is there
+	aged      bool   // that or _mark has been there for so long that nobody asks for it
 }
 
 // there lists the tables of the job.
@@ -25,7 +27,7 @@ func (l *leftover) there(database string) (list []string) {
 	for _, x := range []struct {
 		ending string
 		there  bool
-	}{{stagedName, l.staged}, {displacedName, l.displaced}, {markName, l.marked}, {doneName, l.done}} {
+	}{{stagedName, l.staged}, {displacedName, l.displaced}, {keptName, l.kept}, {markName, l.marked}, {doneName, l.done}} {
 		if x.there {
 			list = append(list, database+"."+ownName(l.job, x.ending))
 		}
@@ -78,7 +80,7 @@ func (c *conn) sweep(ctx context.Context, database string, keep func(connector.J
 
 // leftovers finds what is ours, by exact names.
 func (c *conn) leftovers(ctx context.Context, database string) (list []*leftover, err error) {
-	rows, err := c.query(ctx, fmt.Sprintf("SELECT TABLE_NAME, CREATE_TIME < NOW() - INTERVAL %d DAY FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_NAME LIKE '\\_sluice\\_%%'", markLife, literal(database)))
+	rows, err := c.query(ctx, fmt.Sprintf("SELECT TABLE_NAME, CREATE_TIME < NOW() - INTERVAL %d DAY, TABLE_COMMENT FROM information_schema.TABLES WHERE TABLE_SCHEMA = %s AND TABLE_NAME LIKE '\\_sluice\\_%%'", markLife, literal(database)))
 	if err != nil {
 		return nil, err
 	}
@@ -98,10 +100,12 @@ func (c *conn) leftovers(ctx context.Context, database string) (list []*leftover
 			l.staged = true
 		case displacedName:
 			l.displaced = true
+		case keptName:
+			l.kept = true
 		case markName:
-			l.marked, l.aged = true, r[1].text == "1"
+			l.marked, l.aged, l.seen = true, r[1].text == "1", r[2].text
 		case doneName:
-			l.done, l.aged = true, r[1].text == "1"
+			l.done, l.aged, l.seen = true, r[1].text == "1", r[2].text
 		}
 	}
 	return list, nil
@@ -139,21 +143,29 @@ func (c *conn) sweepJob(ctx context.Context, database string, seen *leftover) (r
 	if err != nil {
 		return nil, nil, err
 	}
+	if l.displaced && l.staged {
+		// One RENAME moves both, or none: whoever has moved this one was not a job of ours.
+		kept = append(kept, database+"."+ownName(job, displacedName)+": the table that a job was about to replace, moved aside by somebody else")
+		l.displaced = false
+	}
 	var told error
 	for _, x := range []struct {
 		ending string
 		there  bool
-	}{{displacedName, l.displaced}, {stagedName, l.staged}, {markName, l.marked && !waits}, {doneName, l.done && !waits}} {
+	}{{keptName, l.kept}, {displacedName, l.displaced}, {stagedName, l.staged}, {markName, l.marked && !waits}, {doneName, l.done && !waits}} {
 		if !x.there {
 			continue
 		}
 		name := ownName(job, x.ending)
-		if x.ending == displacedName && l.staged {
-			// One RENAME moves both, or none: whoever has moved this one was not a job of ours.
-			kept = append(kept, database+"."+name+": the table that a job was about to replace, moved aside by somebody else")
-			continue
+		var err error
+		switch x.ending {
+		case keptName:
+			err = c.kept(ctx, database, job)
+		case displacedName:
+			err = c.dropDisplaced(ctx, database, job, "", l.seen)
+		default:
+			err = c.dropOwn(ctx, database, job, x.ending)
 		}
-		err := c.dropOwn(ctx, database, job, x.ending, "")
 		var k *KeptError
 		switch {
 		case err == nil:
@@ -164,6 +176,9 @@ func (c *conn) sweepJob(ctx context.Context, database string, seen *leftover) (r
 			return removed, kept, err
 		default:
 			kept = append(kept, fmt.Sprintf("%s.%s: %s", database, name, err))
+			if x.ending == displacedName { // which the mark tells of
+				return removed, kept, told
+			}
 		}
 	}
 	return removed, kept, told

@@ -96,7 +96,7 @@ func (w *work) mark(ctx context.Context) error {
 	if lacks, err := w.c.lacks(ctx, w.database, ownName(w.job, markName), "DROP", "INSERT", "SELECT"); err != nil || len(lacks) > 0 {
 		return err
 	}
-	if err := w.makeMark(ctx); !isDenied(err) {
+	if err := w.makeMark(ctx, ""); !isDenied(err) {
 		return err
 	}
 	return nil
@@ -270,11 +270,16 @@ func (w *work) clear(ctx context.Context) {
 	}
 }
 
-// dropOwn drops a table of the job's own, by the job's session or by another one that has got its lock.
+// dropOwn drops a table of the job's own.
 func (t *session) dropOwn(ctx context.Context, ending string, made bool) error {
 	if !made {
 		return nil
 	}
+	return t.cleanUp(ctx, ending, func(c *conn) error { return c.dropOwn(ctx, t.database, t.job, ending) })
+}
+
+// cleanUp does away with a table of the job's own, by the job's session or by another one that has got its lock.
+func (t *session) cleanUp(ctx context.Context, ending string, drop func(*conn) error) error {
 	if err := failpoint.Hit("cleanup.before"); err != nil {
 		return err
 	}
@@ -282,7 +287,7 @@ func (t *session) dropOwn(ctx context.Context, ending string, made bool) error {
 	if t.c != nil {
 		_, err := t.c.exec(ctx, "SET SESSION lock_wait_timeout=10")
 		if err == nil {
-			err = t.c.dropOwn(ctx, t.database, t.job, ending, t.name)
+			err = drop(t.c)
 		}
 		switch {
 		case err == nil:
@@ -298,7 +303,7 @@ func (t *session) dropOwn(ctx context.Context, ending string, made bool) error {
 			err = errors.New("the job's session on the server has not ended")
 		}
 		if err == nil {
-			err = c.dropOwn(ctx, t.database, t.job, ending, t.name)
+			err = drop(c)
 		}
 		return err
 	})
