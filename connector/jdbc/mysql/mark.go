@@ -3,6 +3,7 @@ package mysql
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/sluice-sql/sluice/connector"
@@ -18,9 +19,23 @@ const markLife = 7
 
 // makeMark makes the job's mark. Its comment says how the table to be replaced was seen, "" where there is none.
 func (t *session) makeMark(ctx context.Context, seen string) error {
-	_, err := t.c.exec(ctx, "CREATE TABLE "+qualified(t.database, ownName(t.job, markName))+" (n INT NOT NULL PRIMARY KEY) ENGINE=InnoDB COMMENT="+literal(seen))
+	now, err := t.c.now(ctx)
+	if err != nil {
+		return err
+	}
+	t.since = now
+	_, err = t.c.exec(ctx, "CREATE TABLE "+qualified(t.database, ownName(t.job, markName))+" (n INT NOT NULL PRIMARY KEY) ENGINE=InnoDB COMMENT="+literal(seen))
 	t.marked = err == nil || lost(err) // then it may be there, and is dropped
 	return err
+}
+
+// now is the server's clock, in seconds.
+func (c *conn) now(ctx context.Context) (int64, error) {
+	v, err := c.value(ctx, "SELECT UNIX_TIMESTAMP()")
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(v.text, 10, 64)
 }
 
 // verdict reads the mark of a job whose session is over.
@@ -49,6 +64,14 @@ func (c *conn) verdict(ctx context.Context, e evidence) (connector.Outcome, erro
 		return connector.Done, nil
 	case e.ID != "" && c.tableID(ctx, e.Database, e.Table) == e.ID:
 		return connector.Done, nil
+	case e.Since > 0:
+		now, err := c.now(ctx)
+		if err != nil {
+			return connector.Unknown, err
+		}
+		if now-e.Since < (markLife-1)*24*60*60 { // a mark that says yes would be there
+			return connector.NotDone, nil
+		}
 	}
 	return connector.Unknown, &ChangedError{fmt.Sprintf("whether the rows of table %s were committed cannot be told: the job's mark is gone", e.Table)}
 }

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -25,7 +26,7 @@ func (f *fixture) die(tx connector.Transaction, committed bool) (note string) {
 	tx.(connector.Evident).NoteEvidence(func(text string) error { note = text; return nil })
 	_, err := f.write(tx, numbers(1, 2))
 	require.NoError(f.t, err)
-	e := evidence{Job: s.job, Database: s.database, Table: s.name}
+	e := evidence{Job: s.job, Database: s.database, Table: s.name, Since: s.since}
 	if x, ok := tx.(*staged); ok {
 		e.Staged = true
 		own := func(ending string) string { return "`" + ownName(s.job, ending) + "`" }
@@ -96,6 +97,46 @@ func TestMarkIsKept(t *testing.T) {
 		require.Equal(t, connector.NotDone, out, name)
 		f.settle(other)
 		require.Empty(t, f.ours(), name)
+
+		// Nor is the journal's question in vain when others have cleared up before: a mark that says yes would wait.
+		note = f.die(make(), false)
+		f.settle(other)
+		require.Empty(t, f.ours(), name)
+		out, err = f.s.Outcome(f.ctx, f.db, note)
+		require.NoError(t, err, name)
+		require.Equal(t, connector.NotDone, out, name)
+		require.NoError(t, f.s.with(f.ctx, f.db, func(c *conn) error {
+			var e evidence
+			require.NoError(t, json.Unmarshal([]byte(note), &e))
+			_, err := c.exec(f.ctx, "SET SESSION timestamp = UNIX_TIMESTAMP() + 86400 * 7")
+			require.NoError(t, err)
+			out, err := c.verdict(f.ctx, e)
+			require.Equal(t, connector.Unknown, out, name)
+			require.ErrorIs(t, err, connector.ErrUntold, name)
+			return nil
+		}))
+	}
+}
+
+// The server may keep the session of a job whose link is gone. It is ended, and then the outcome is known.
+func TestHalfOpenLink(t *testing.T) {
+	f := setUp(t)
+	for _, committed := range []bool{false, true} {
+		f.sql("DROP TABLE IF EXISTS u")
+		note := f.die(f.stage("u", server.Create, schema(t, "a INT")), committed)
+		var e evidence
+		require.NoError(t, json.Unmarshal([]byte(note), &e))
+		half, err := f.s.connect(f.ctx, f.db)
+		require.NoError(t, err)
+		require.NoError(t, half.await(f.ctx, lockName(e.Job)))
+		out, err := f.s.Outcome(f.ctx, f.db, note)
+		require.NoError(t, err)
+		require.Equal(t, map[bool]connector.Outcome{false: connector.NotDone, true: connector.Done}[committed], out)
+		_, err = half.query(f.ctx, "SELECT 1")
+		require.Error(t, err)
+		_ = half.close()
+		f.settle(f.s)
+		require.Empty(t, f.ours())
 	}
 }
 

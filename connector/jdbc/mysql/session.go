@@ -37,7 +37,8 @@ type session struct {
 	ended   bool
 	outcome connector.Outcome // valid when ended
 	stored  int64
-	marked  bool // the job has a mark
+	marked  bool  // the job has a mark
+	since   int64 // when the mark was made, in seconds of the server's clock
 	// evidence is what was noted last.
 	evidence *evidence
 }
@@ -205,6 +206,8 @@ type evidence struct {
 	Staged bool `json:"staged,omitempty"`
 	// ID is the number by which InnoDB knows the staged table, where we may know it: no RENAME changes it.
 	ID string `json:"id,omitempty"`
+	// Since is when the mark was made, in seconds of the server's clock.
+	Since int64 `json:"since,omitempty"`
 	// Known is the outcome, noted before that by which it could be asked for goes.
 	Known *connector.Outcome `json:"known,omitempty"`
 }
@@ -277,7 +280,7 @@ func (s *Server) lookOnce(ctx context.Context, e evidence, letGo func()) (out co
 			return err
 		}
 		letGo()
-		if err := c.await(ctx, lockName(e.Job)); err != nil {
+		if err := c.awaitEnd(ctx, lockName(e.Job)); err != nil {
 			return err
 		}
 		out, err = c.verdict(ctx, e)
@@ -290,6 +293,28 @@ func (s *Server) lookOnce(ctx context.Context, e evidence, letGo func()) (out co
 func (c *conn) await(ctx context.Context, name string) error {
 	for {
 		if got, err := c.lock(ctx, name, time.Second); got || err != nil {
+			return err
+		}
+	}
+}
+
+// awaitEnd takes the lock of a job that has lost its session, or is dead, as soon as that session is over. The server may
+// not have noticed that nobody is at the other end: a session that has nothing to do is ended.
+func (c *conn) awaitEnd(ctx context.Context, name string) error {
+	idle := ""
+	for {
+		if got, err := c.lock(ctx, name, time.Second); got || err != nil {
+			return err
+		}
+		id, err := c.value(ctx, "SELECT ID FROM information_schema.PROCESSLIST WHERE ID = IS_USED_LOCK("+literal(name)+") AND COMMAND = 'Sleep'")
+		switch {
+		case err != nil:
+			return err
+		case id.null || id.text != idle: // what it was told last may have come just now
+			idle = id.text
+			continue
+		}
+		if _, err := c.exec(ctx, "KILL "+id.text); lost(err) {
 			return err
 		}
 	}

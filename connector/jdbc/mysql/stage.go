@@ -280,7 +280,7 @@ func (t *staged) publish(ctx context.Context) (connector.Outcome, error) {
 	if _, err := t.c.exec(ctx, fmt.Sprintf("SET SESSION lock_wait_timeout=%d", publishWait)); err != nil {
 		return connector.NotDone, err
 	}
-	e := evidence{Job: t.job, Database: t.database, Table: t.name, Staged: true, ID: t.id}
+	e := evidence{Job: t.job, Database: t.database, Table: t.name, Staged: true, ID: t.id, Since: t.since}
 	if err := t.noted(e); err != nil {
 		return connector.NotDone, err
 	}

@@ -188,7 +188,7 @@ func (w *work) Commit(ctx context.Context) (connector.Outcome, error) {
 }
 
 func (w *work) commit(ctx context.Context) (connector.Outcome, error) {
-	e := evidence{Job: w.job, Database: w.database, Table: w.name}
+	e := evidence{Job: w.job, Database: w.database, Table: w.name, Since: w.since}
 	if w.marked {
 		if err := w.noted(e); err != nil {
 			return connector.NotDone, w.fail(err)
