@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/sluice-sql/sluice/connector"
@@ -121,6 +122,11 @@ func lockName(job connector.JobID) string { return "sluice:" + job.String() }
 
 // askName is the name of the lock of whoever looks what became of a job's commit.
 func askName(job connector.JobID) string { return lockName(job) + ":ask" }
+
+// publishName is the name of the lock of the job that publishes a table, from its look at the old one to the end.
+func publishName(database, table string) string {
+	return "sluice:publish:" + digest(strings.ToLower(qualified(database, table)))
+}
 
 // digest is a short name for a text.
 func digest(text string) string {

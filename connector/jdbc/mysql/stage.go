@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/sluice-sql/sluice/column"
 	"github.com/sluice-sql/sluice/connector"
@@ -274,6 +275,15 @@ func (t *staged) commit(ctx context.Context) (connector.Outcome, error) {
 }
 
 func (t *staged) publish(ctx context.Context) (connector.Outcome, error) {
+	// Jobs that replace one table go one after the other: the look at the old table tells the next that it is another.
+	if t.target.Mode != server.Create {
+		switch got, err := t.c.lock(ctx, publishName(t.database, t.name), publishWait*time.Second); {
+		case err != nil:
+			return connector.NotDone, err
+		case !got:
+			return connector.NotDone, fmt.Errorf("%w: another job has been replacing table %s for %d seconds", server.ErrChanged, t.name, publishWait)
+		}
+	}
 	if err := t.sameOld(ctx); err != nil {
 		return connector.NotDone, err
 	}
