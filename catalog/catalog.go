@@ -104,10 +104,10 @@ func (e *ColumnError) Error() string { return e.Msg }
 // ErrTableAlreadyExist when a rival has taken the name.
 type StagedTable interface{ connector.Transaction }
 
-// SelfReader is a StagedTable that notices when the table whose place it takes has changed since the job read it.
+// SelfReader is a StagedTable that may see to it that the table whose place it takes is as the job has read it.
 type SelfReader interface {
-	// ReadsTarget says, before Begin, that the job reads that table after Begin. Commit is NotDone then if others
-	// have written it.
+	// ReadsTarget says, before Begin, that the job reads that table after Begin. From then on others cannot write it, or
+	// Commit is NotDone if they have.
 	ReadsTarget()
 }
 

@@ -170,10 +170,13 @@ func (c *Server) Sweep(ctx context.Context, decide func(connector.JobID) catalog
 		removed, kept, err := c.server.Sweep(ctx, database, func(job connector.JobID) bool { return decide(job) != catalog.Remove })
 		report.Removed = append(report.Removed, removed...)
 		report.Kept = append(report.Kept, kept...)
-		if errors.Is(err, server.ErrNoDatabase) { // dropped meanwhile
-			err = nil
+		if err == nil || errors.Is(err, server.ErrNoDatabase) { // dropped meanwhile
+			continue
 		}
-		errs = append(errs, err)
+		// A server that is gone says the same of each database.
+		if !slices.ContainsFunc(errs, func(e error) bool { return e.Error() == err.Error() }) {
+			errs = append(errs, err)
+		}
 	}
 	return report, errors.Join(errs...)
 }

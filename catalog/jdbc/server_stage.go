@@ -71,6 +71,15 @@ type serverStaged struct {
 	path catalog.ObjectPath
 }
 
+var _ catalog.SelfReader = serverStaged{}
+
+// ReadsTarget has servers that can keep others from writing the table that is to be replaced.
+func (t serverStaged) ReadsTarget() {
+	if s, ok := t.Transaction.(catalog.SelfReader); ok {
+		s.ReadsTarget()
+	}
+}
+
 // Begin makes the table where nobody sees it.
 func (t serverStaged) Begin(ctx context.Context, job connector.JobID) error {
 	return t.c.said(t.path, t.Transaction.Begin(ctx, job))

@@ -33,6 +33,7 @@ type stage struct {
 	rel    relation
 	name   string // of the new table up to the end, unquoted
 	old    string // identity of the table to replace, "" where there is none
+	reads  bool   // the job reads that table
 	load   *load
 	fold   *fold // of rows that may have a key twice; nil: they are copied straight into the table
 	rows   *load // what rows are copied into first: load, or the table of fold
@@ -41,6 +42,13 @@ type stage struct {
 // Stage returns the transaction of a table that is made or replaced.
 func (s *Server) Stage(target server.Target) connector.Transaction {
 	return &Transaction{server: s, database: target.Database, work: &stage{target: target}}
+}
+
+// ReadsTarget says, before Begin, that the job reads the table that is to be replaced: others do not write it meanwhile.
+func (t *Transaction) ReadsTarget() {
+	if w, ok := t.work.(*stage); ok {
+		w.reads = true
+	}
 }
 
 // CheckStage says whether the write of a target would be all or nothing, and what stands in its way.
@@ -144,6 +152,15 @@ func (w *stage) begin(ctx context.Context, t *Transaction, job connector.JobID) 
 	}
 	if w.old, err = t.c.replaceable(ctx, w.rel, w.target); err != nil {
 		return err
+	}
+	if w.reads && w.old != "" {
+		// Rows that others commit after the job has read the table would go with it.
+		if _, err := t.c.exec(ctx, "LOCK TABLE ONLY "+w.rel.sql()+" IN "+tableLock+" MODE"); err != nil {
+			return err
+		}
+		if w.old, err = t.c.replaceable(ctx, w.rel, w.target); err != nil {
+			return err
+		}
 	}
 	w.name = stagingName(job)
 	made := relation{w.rel.schema, w.name}

@@ -227,6 +227,24 @@ func TestExists(t *testing.T) {
 }
 
 // TestReplace: the new table takes the place of the old one, and the name of its key.
+// A job that reads the table it replaces keeps others from writing it, and not from reading: what they write comes after.
+func TestReplaceOfWhatItReads(t *testing.T) {
+	f := setUp(t)
+	f.sql("CREATE TABLE t(a int); INSERT INTO t VALUES (1)")
+	for _, reads := range []bool{false, true} {
+		tx := f.stage("t", server.Replace, schema(t, "a INT"))
+		if reads {
+			tx.(*Transaction).ReadsTarget()
+		}
+		require.NoError(t, tx.Begin(f.ctx, connector.NewJobID()))
+		require.Equal(t, "1\n", f.sql("SELECT a FROM t"))
+		_, err := f.ts.TryQuery(f.db, "SET lock_timeout = '100ms'; INSERT INTO t VALUES (2)")
+		require.Equal(t, reads, err != nil, err)
+		require.NoError(t, tx.Abort(f.ctx))
+		f.sql("TRUNCATE t; INSERT INTO t VALUES (1)")
+	}
+}
+
 func TestReplace(t *testing.T) {
 	f := setUp(t)
 	sch := schema(t, "a* INT NOT NULL")
